@@ -1,0 +1,3 @@
+"""Batchscope's simulator: a run is a function of a Scenario and its seed."""
+
+__version__ = "0.1.0"

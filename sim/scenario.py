@@ -1,0 +1,202 @@
+"""A scenario: what is asked (Workload), of what (Server), and what counts as good (Slo). Every value is checked here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any
+
+from sim.errors import ScenarioError
+from sim.parameters import BY_NAME, PARAMETERS
+from sim.values import check_value, read_value, write_value
+
+__all__ = ["Scenario", "ScenarioError", "Server", "Slo", "Workload", "scenario_from", "settings_of"]
+
+LISTS = ("arrival_list", "prompt_list", "output_list")
+
+
+@dataclass(frozen=True, slots=True)
+class Workload:
+    """The requests: when they come, how long they are, what they share. Fields are the rows of `PARAMETERS`."""
+
+    load: str
+    rate: float
+    burstiness: float
+    rescale_arrivals: bool
+    concurrency: int
+    think_time_s: float
+    num_requests: int
+    seed: int
+    trace: str
+    trace_scale: float
+    trace_from_s: float
+    trace_to_s: float | None
+    arrival_list: tuple[float, ...]
+    prompt_list: tuple[int, ...]
+    output_list: tuple[int, ...]
+    prompt_tokens: int
+    prompt_dist: str
+    prompt_sigma: float
+    output_tokens: int
+    output_dist: str
+    output_sigma: float
+    max_new_factor: float
+    shared_prefix_tokens: int
+    prefix_groups: int
+    prefix_share: float
+    session: str
+    turns: int
+    turn_gap_s: float
+    tool_output_tokens: int
+
+    def __post_init__(self) -> None:
+        _check_section("workload", self)
+        _check_lists(self)
+        _check_trace(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """The server: engine, model, hardware, policies, cost model. Fields are the rows of `PARAMETERS`; None is `auto`."""
+
+    engine: str
+    model: str
+    gpu: str
+    weights: str
+    kv_cache_dtype: str
+    tensor_parallel_size: int
+    replicas: int
+    router: str
+    gpu_memory_utilization: float
+    num_gpu_blocks: int | None
+    block_size: int
+    max_model_len: int | None
+    max_num_seqs: int
+    max_num_batched_tokens: int | None
+    long_prefill_token_threshold: int
+    scheduler_reserve_full_isl: bool
+    watermark: float
+    async_scheduling: bool
+    batching: str
+    static_wait_s: float
+    static_rows: str
+    kv: str
+    prefix_cache: str
+    prefill: str
+    num_speculative_tokens: int
+    acceptance: float
+    draft_cost: float
+    max_waiting: int | None
+    cost: str
+
+    def __post_init__(self) -> None:
+        _check_section("server", self)
+        _check_server(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Slo:
+    """What a good request is [ms]. Fields are the rows of `PARAMETERS`."""
+
+    slo_ttft_ms: float
+    slo_tpot_ms: float
+
+    def __post_init__(self) -> None:
+        _check_section("slo", self)
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """Workload, server and SLO: with the seed inside, all that a run depends on besides the trace file."""
+
+    workload: Workload
+    server: Server
+    slo: Slo
+
+
+def scenario_from(settings: Mapping[str, Any]) -> Scenario:
+    """Scenario from settings by name; what is not set has its default.
+
+    Parameters
+    ----------
+    settings : Mapping
+        Text (as in a URL), JSON values or lists by parameter name. Model and GPU may be aliases. A list sets
+        `num_requests` to its length.
+
+    Raises
+    ------
+    ScenarioError
+        For an unknown name, an unreadable value, one out of range, or two that exclude each other.
+
+    Examples
+    --------
+    >>> scenario_from({"rate": "2.5", "gpu": "H100"}).workload.rate
+    2.5
+    """
+    for name in settings:
+        if name not in BY_NAME:
+            raise _unknown_name(name)
+    values = {p.name: read_value(p, settings[p.name]) if p.name in settings else p.default for p in PARAMETERS}
+    lengths = [len(values[name]) for name in LISTS if values[name]]
+    if lengths:
+        values["num_requests"] = lengths[0]
+    sections = {
+        s: {p.name: values[p.name] for p in PARAMETERS if p.section == s} for s in ("workload", "server", "slo")
+    }
+    return Scenario(Workload(**sections["workload"]), Server(**sections["server"]), Slo(**sections["slo"]))
+
+
+def settings_of(scenario: Scenario, defaults: bool = True) -> dict[str, Any]:
+    """JSON values by parameter name, in the order of the table; without `defaults` only those that differ.
+
+    Examples
+    --------
+    >>> settings_of(scenario_from({"rate": 2}), defaults=False)
+    {'rate': 2}
+    """
+    values = {p.name: getattr(getattr(scenario, p.section), p.name) for p in PARAMETERS}
+    return {p.name: write_value(p, values[p.name]) for p in PARAMETERS if defaults or values[p.name] != p.default}
+
+
+def _unknown_name(name: str) -> ScenarioError:
+    close = get_close_matches(name, BY_NAME, n=3)
+    hint = ", ".join(close) if close else "the names of the parameter table, such as rate or max_num_seqs"
+    return ScenarioError(name, "an unknown parameter", hint)
+
+
+def _check_section(section: str, values: Workload | Server | Slo) -> None:
+    for parameter in PARAMETERS:
+        if parameter.section == section:
+            check_value(parameter, getattr(values, parameter.name))
+
+
+def _check_lists(workload: Workload) -> None:
+    lists: dict[str, Sequence[float]] = {name: getattr(workload, name) for name in LISTS if getattr(workload, name)}
+    for name, values in lists.items():
+        if len(values) != workload.num_requests:
+            allowed = f"as many values as the other lists and num_requests: {workload.num_requests}"
+            raise ScenarioError(name, f"a list of {len(values)}", allowed)
+        if workload.session != "none":
+            raise ScenarioError(name, f"a list of {len(values)}", "lists only with session=none")
+        if workload.load == "trace":
+            raise ScenarioError(name, f"a list of {len(values)}", "lists only with load=open, burst or closed")
+    if workload.arrival_list and workload.load == "closed":
+        raise ScenarioError("arrival_list", f"a list of {len(workload.arrival_list)}", "only with load=open or burst")
+
+
+def _check_trace(workload: Workload) -> None:
+    if workload.load == "trace" and not workload.trace:
+        raise ScenarioError("trace", workload.trace, "with load=trace the sha256 of an uploaded trace")
+    if workload.load == "trace" and workload.session != "none":
+        raise ScenarioError("session", workload.session, "none with load=trace")
+    if workload.trace_to_s is not None and workload.trace_to_s <= workload.trace_from_s:
+        raise ScenarioError("trace_to_s", workload.trace_to_s, f"above trace_from_s, {workload.trace_from_s:g}, or end")
+
+
+def _check_server(server: Server) -> None:
+    budget = server.max_num_batched_tokens
+    if budget is not None and budget < server.max_num_seqs:
+        raise ScenarioError("max_num_batched_tokens", budget, f"at least max_num_seqs, {server.max_num_seqs}")
+    if server.async_scheduling and server.num_speculative_tokens > 0:
+        raise ScenarioError("async_scheduling", "true", "false with num_speculative_tokens above 0")
