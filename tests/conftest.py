@@ -1,0 +1,96 @@
+"""What every test can ask for: the shared folder, a served app, a Chromium; and what CI must not leave out."""
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import hypothesis
+import pytest
+
+ROOT = Path(__file__).parents[1]
+SHARED = Path(os.environ.get("BATCHSCOPE_SHARED", ROOT.parent / "shared"))
+CHROMIUM_FLAGS = (
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+
+hypothesis.settings.register_profile("ci", derandomize=True, deadline=None, database=None, print_blob=True)
+hypothesis.settings.register_profile("fuzz", derandomize=False, deadline=None, print_blob=True)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--fuzz", action="store_true", help="new random examples on each run, instead of always the same")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    hypothesis.settings.load_profile("fuzz" if config.getoption("--fuzz") else "ci")
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """In CI the shared folder is there, so a skipped test means that something was not tested."""
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    if os.environ.get("CI") == "true" and SHARED.exists() and reporter and reporter.stats.get("skipped"):
+        reporter.write_line("a test was skipped though the shared folder is present", red=True)
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """Folder of recorded traces and reference data that lies beside a working copy, not in it."""
+    if not SHARED.exists():
+        pytest.skip("needs ../shared")
+    return SHARED
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Address of the real app, served by uvicorn on a free port, without the slash at the end."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{probe.getsockname()[1]}"
+    log = tmp_path_factory.mktemp("server") / "log"
+    command = [sys.executable, "-m", "uvicorn", "app.main:app", "--port", address.split(":")[1], "--log-level", "warning"]
+    with log.open("w") as out, subprocess.Popen(command, cwd=ROOT, stdout=out, stderr=out) as process:
+        try:
+            wait_for_health(f"http://{address}", process, log)
+            yield f"http://{address}"
+        finally:
+            process.terminate()
+
+
+def wait_for_health(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
+    end = time.monotonic() + 60
+    while process.poll() is None and time.monotonic() < end:
+        try:
+            with urllib.request.urlopen(f"{url}/health", timeout=5):
+                return
+        except OSError:
+            time.sleep(0.05)
+    pytest.fail(f"the server did not come up:\n{log.read_text()}")
+
+
+@pytest.fixture(scope="session")
+def browser_type_launch_args(browser_type_launch_args: dict[str, Any], browser_type: Any) -> dict[str, Any]:
+    """Playwright's own Chromium if it is installed, else the system's."""
+    flags = [*CHROMIUM_FLAGS, *(["--no-sandbox"] if os.getuid() == 0 else [])]
+    args = {**browser_type_launch_args, "args": flags}
+    if not Path(browser_type.executable_path).exists():
+        args["executable_path"] = shutil.which("chromium") or shutil.which("google-chrome")
+    return args
+
+
+@pytest.fixture(scope="session")
+def browser_context_args(browser_context_args: dict[str, Any], server: str) -> dict[str, Any]:
+    """Pages open paths of the served app: page.goto("/lab/")."""
+    return {**browser_context_args, "base_url": server}
