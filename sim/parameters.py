@@ -1,4 +1,4 @@
-"""The table of all parameters: name, kind, range, default, help. Everything that reads, writes or shows one follows from its row."""
+"""The table of all parameters: all that reads, writes, checks or shows one follows from its row."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A scenario: what is asked (Workload), of what (Server), and what counts as good (Slo). Every value is checked here."""
+"""A scenario: what is asked (Workload), of what (Server), what counts as good (Slo). Every value is checked here."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
+from sim.catalog import Model, find_gpu, find_model
 from sim.errors import ScenarioError
 from sim.parameters import BY_NAME, PARAMETERS
 from sim.values import check_value, read_value, write_value
@@ -58,7 +59,7 @@ class Workload:
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """The server: engine, model, hardware, policies, cost model. Fields are the rows of `PARAMETERS`; None is `auto`."""
+    """The server: engine, model, hardware, policies, cost. Fields are the rows of `PARAMETERS`; None is `auto`."""
 
     engine: str
     model: str
@@ -200,3 +201,24 @@ def _check_server(server: Server) -> None:
         raise ScenarioError("max_num_batched_tokens", budget, f"at least max_num_seqs, {server.max_num_seqs}")
     if server.async_scheduling and server.num_speculative_tokens > 0:
         raise ScenarioError("async_scheduling", "true", "false with num_speculative_tokens above 0")
+    _check_model(server)
+
+
+def _check_model(server: Server) -> None:
+    model, gpu, tp = find_model(server.model), find_gpu(server.gpu), server.tensor_parallel_size
+    if not _is_divisor(model, tp):
+        divisors = ", ".join(
+            str(n) for n in range(1, int(BY_NAME["tensor_parallel_size"].high) + 1) if _is_divisor(model, n)
+        )
+        raise ScenarioError("tensor_parallel_size", tp, f"what divides the heads of {model.id}: {divisors}")
+    if tp > 1 and gpu.link_bytes_per_s is None:
+        raise ScenarioError("tensor_parallel_size", tp, f"1 on {gpu.id}, which has no link to others")
+    if server.max_model_len is not None and server.max_model_len > model.max_context:
+        raise ScenarioError(
+            "max_model_len", server.max_model_len, f"at most {model.max_context}, the limit of {model.id}"
+        )
+
+
+def _is_divisor(model: Model, tp: int) -> bool:
+    """Whether vLLM can split the heads so: KV heads are split evenly or copied evenly."""
+    return model.heads % tp == 0 and (model.kv_heads % tp == 0 or tp % model.kv_heads == 0)

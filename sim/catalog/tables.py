@@ -15,11 +15,11 @@ class Entry(Protocol):
     """What the finder needs of an entry."""
 
     @property
-    def id(self) -> str: ...
+    def id(self) -> str: ...  # noqa: D102
     @property
-    def name(self) -> str: ...
+    def name(self) -> str: ...  # noqa: D102
     @property
-    def aliases(self) -> tuple[str, ...]: ...
+    def aliases(self) -> tuple[str, ...]: ...  # noqa: D102
 
 
 def read_table(name: str) -> dict[str, dict[str, Any]]:
