@@ -162,7 +162,7 @@ def _roofline_s(
 
 @register_jitable
 def _smooth(a: float, b: float) -> float:
-    # MODEL: the smooth roofline (a^p + b^p)^(1/p) has p = 2, not 1.7, which fits best: sqrt rounds exactly, pow does not.
+    # MODEL: the smooth roofline (a^p + b^p)^(1/p) has p = 2, not 1.7, which fits best: sqrt rounds exactly, pow not.
     return sqrt(a * a + b * b)
 
 
