@@ -1,0 +1,1 @@
+"""The web side of Batchscope. It knows sim; sim never knows it."""

@@ -1,0 +1,180 @@
+"""Scenarios and views from a query string, and back: one plain scenario, and b. and c. repeat only what differs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import parse_qsl, urlencode
+
+from app.controls import CONTROL_BY_NAME, CONTROLS, GROUPS, Control
+from sim.parameters import BY_NAME, PARAMETERS
+from sim.scenario import Scenario, ScenarioError, scenario_from, settings_of
+
+__all__ = [
+    "CONTROLS",
+    "CONTROL_BY_NAME",
+    "GROUPS",
+    "VIEWS",
+    "Control",
+    "View",
+    "Views",
+    "parse_query",
+    "read_query",
+    "write_query",
+]
+
+RUNS = ("a", "b", "c")
+MAX_FIELDS = 300
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A parameter that chooses what of a run is shown; it does not change the run."""
+
+    name: str
+    kind: str
+    help: str
+    low: float = 0
+    high: float = 2**53 - 1
+    choices: tuple[str, ...] = ()
+
+    @property
+    def allowed(self) -> str:
+        """What it accepts, in words."""
+        return (
+            ", ".join(self.choices)
+            or f"a {'whole ' if self.kind == 'int' else ''}number from {self.low:.15g} to {self.high:.15g}"
+        )
+
+
+VIEWS: tuple[View, ...] = (
+    View("t", "float", "Time that is shown [s]", high=1e9),
+    View("run", "choice", "Which scenario of the URL: a is the plain one, b and c are the prefixed ones", choices=RUNS),
+    View("from", "int", "First step of the window", high=1e9),
+    View("count", "int", "Steps in the window; without it, all that follow", low=1, high=1e9),
+    View("blocks", "bool", "Whether block ids are sent", choices=("0", "1")),
+    View("requests", "bool", "Whether the per-request table is added", choices=("0", "1")),
+)  # fmt: skip
+VIEW_BY_NAME = {view.name: view for view in VIEWS}
+
+
+@dataclass(frozen=True, slots=True)
+class Views:
+    """What a query string says: one to three scenarios, and what of them is shown."""
+
+    scenarios: dict[str, Scenario]
+    t: float | None = None
+    run: str = "a"
+    first: int = 0
+    count: int | None = None
+    blocks: bool | None = None
+    requests: bool = False
+    given: frozenset[str] = field(default_factory=frozenset)
+
+    @property
+    def scenario(self) -> Scenario:
+        """The scenario that `run` names."""
+        if self.run not in self.scenarios:
+            raise ScenarioError("run", self.run, ", ".join(self.scenarios))
+        return self.scenarios[self.run]
+
+
+def parse_query(query: str | bytes) -> list[tuple[str, str]]:
+    """Pairs of a query string, blank values kept.
+
+    Raises
+    ------
+    ScenarioError
+        If it has too many fields.
+    """
+    text = query.decode("utf-8", "replace") if isinstance(query, bytes) else query
+    if text.count("&") >= MAX_FIELDS:
+        raise ScenarioError("query", f"{text.count('&') + 1} fields", f"at most {MAX_FIELDS} fields")
+    return parse_qsl(text, keep_blank_values=True)
+
+
+def read_query(pairs: Iterable[tuple[str, str]]) -> Views:
+    """Scenarios and view of the pairs.
+
+    Raises
+    ------
+    ScenarioError
+        For an unknown or repeated name or a bad value; `field` has the prefix, as in `b.max_num_seqs`.
+    """
+    settings: dict[str, dict[str, str]] = {run: {} for run in RUNS}
+    view: dict[str, Any] = {}
+    for name, value in pairs:
+        run, _, plain = name.partition(".") if name[:2] in ("b.", "c.") else ("a", "", name)
+        if plain in settings[run] or name in view:
+            raise ScenarioError(name, "a repeated name", "each name once")
+        if name in VIEW_BY_NAME:
+            view[name] = _read_view(VIEW_BY_NAME[name], value)
+        else:
+            settings[run][plain] = value
+    given = frozenset(name for name, _ in pairs)
+    return Views(
+        _scenarios(settings), **{_ATTRIBUTES.get(name, name): value for name, value in view.items()}, given=given
+    )
+
+
+def write_query(scenarios: Mapping[str, Scenario], full: bool = False, **view: Any) -> str:
+    """Canonical query string of the scenarios, in the order of the table, without defaults unless `full`.
+
+    `view` are view parameters by name (`t`, `run`, …), written last; those that are None are left out.
+
+    Examples
+    --------
+    >>> write_query({"a": scenario_from({"rate": 2}), "b": scenario_from({"rate": 2, "batching": "static"})}, t=3.5)
+    'rate=2&b.batching=static&t=3.5'
+    """
+    plain = settings_of(scenarios["a"])
+    pairs = list(settings_of(scenarios["a"], defaults=full).items())
+    for run in RUNS[1:]:
+        if run in scenarios:
+            differing = {name: value for name, value in settings_of(scenarios[run]).items() if value != plain[name]}
+            # A run that equals the first is named by one parameter, or it would vanish from the page.
+            pairs += [
+                (f"{run}.{name}", value) for name, value in (differing or {"batching": plain["batching"]}).items()
+            ]
+    pairs += [(name, view[name]) for name in VIEW_BY_NAME if view.get(name) is not None]
+    return urlencode([(name, _text(value)) for name, value in pairs], safe=",:")
+
+
+def _scenarios(settings: Mapping[str, Mapping[str, str]]) -> dict[str, Scenario]:
+    scenarios = {"a": scenario_from(settings["a"])}
+    for run in RUNS[1:]:
+        if settings[run]:
+            try:
+                scenarios[run] = scenario_from({**settings["a"], **settings[run]})
+            except ScenarioError as error:
+                raise ScenarioError(f"{run}.{error.field}", error.value, error.allowed) from None
+    return scenarios
+
+
+_ATTRIBUTES = {"from": "first"}
+_BOOLS = {"0": False, "false": False, "1": True, "true": True}
+_NUMBERS = {
+    "int": re.compile(r"\d{1,16}", re.ASCII),
+    "float": re.compile(r"(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE),
+}
+
+
+def _read_view(view: View, text: str) -> Any:
+    if view.kind == "bool" and text in _BOOLS:
+        return _BOOLS[text]
+    if view.kind == "choice" and text in view.choices:
+        return text
+    if view.kind in _NUMBERS and _NUMBERS[view.kind].fullmatch(text) and view.low <= float(text) <= view.high:
+        return int(text) if view.kind == "int" else float(text)
+    raise ScenarioError(view.name, text, view.allowed)
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bool):
+        return ("false", "true")[value]
+    return str(value).removesuffix(".0") if isinstance(value, float) else str(value)
+
+
+assert {control.name for control in CONTROLS} == set(BY_NAME) == {parameter.name for parameter in PARAMETERS}

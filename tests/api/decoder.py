@@ -1,0 +1,67 @@
+"""The other side of app.codec, as plain as can be: what a client makes of the lines of /api/v1/steps."""
+
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+COLUMNS = (
+    "dur",
+    "decode",
+    "running",
+    "waiting",
+    "free",
+    "free_end",
+    "cached",
+    "gap_us",
+    "prefill",
+    "why",
+    "bound",
+    "ev",
+)
+DELTA = COLUMNS[:7]
+
+
+@dataclass
+class Decoded:
+    head: dict[str, Any]
+    tail: dict[str, Any] | None = None
+    first: int = 0
+    steps: dict[str, list[int]] = field(default_factory=lambda: {name: [] for name in COLUMNS})
+    events: list[tuple[int, int, int, int]] = field(default_factory=list)
+    ids: list[int] = field(default_factory=list)
+    end_us: list[int] = field(default_factory=list)
+
+
+def decode(body: bytes) -> Decoded:
+    lines = [json.loads(line) for line in body.splitlines()]
+    run = Decoded(lines[0])
+    middle = [line for line in lines[1:] if "steps" in line]
+    run.first = middle[0]["from"] if middle else 0
+    for line in middle:
+        _add_line(run, line)
+    run.tail = lines[-1] if "metrics" in lines[-1] else None
+    now = run.head.get("state", {}).get("start_us", 0)
+    for gap, duration in zip(run.steps["gap_us"], run.steps["dur"], strict=True):
+        now += gap + duration
+        run.end_us.append(now)
+    return run
+
+
+def _add_line(run: Decoded, line: dict[str, Any]) -> None:
+    count = line["count"]
+    assert len(line["steps"]["dur"]) == count
+    for name in COLUMNS:
+        column = line["steps"].get(name, [0] * count)
+        run.steps[name] += _sums(column) if name in DELTA else column
+    events = line["events"]
+    run.events += zip(events["kind"], _sums(events["request"]), events["a"], events["b"], strict=True)
+    evicted = set(events.get("evicted", []))
+    run.ids += [-block if i in evicted else block for i, block in enumerate(_sums(events.get("ids", [])))]
+
+
+def _sums(differences: list[int]) -> list[int]:
+    total, values = 0, []
+    for difference in differences:
+        total += difference
+        values.append(total)
+    return values
