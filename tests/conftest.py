@@ -58,13 +58,14 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Address of the real app, served by uvicorn on a free port, without the slash at the end."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
-        address = f"127.0.0.1:{probe.getsockname()[1]}"
+        port = probe.getsockname()[1]
+    url = f"http://127.0.0.1:{port}"
     log = tmp_path_factory.mktemp("server") / "log"
-    command = [sys.executable, "-m", "uvicorn", "app.main:app", "--port", address.split(":")[1], "--log-level", "warning"]
+    command = [sys.executable, *f"-m uvicorn app.main:app --port {port} --log-level warning".split()]
     with log.open("w") as out, subprocess.Popen(command, cwd=ROOT, stdout=out, stderr=out) as process:
         try:
-            wait_for_health(f"http://{address}", process, log)
-            yield f"http://{address}"
+            wait_for_health(url, process, log)
+            yield url
         finally:
             process.terminate()
 
