@@ -1,0 +1,78 @@
+"""Plotly figures, built once without data; the page fills them with columns, a notebook with arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+import orjson
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+PANELS = (("slots", "slots in use"), ("waiting", "waiting"), ("blocks", "KV blocks in use"))
+LOOKS = (("ink", "solid", 1.8), ("edge", "4px,3px", 1.5), ("wait", "1px,2px", 1.5))
+CONFIG = {
+    "displayModeBar": False,
+    "responsive": True,
+    "showSendToCloud": False,
+    "scrollZoom": False,
+    "doubleClick": False,
+}
+
+
+def course_figure(runs: Sequence[tuple[str, str]]) -> go.Figure:
+    """Slots in use, waiting and KV blocks of each run over time, one above the other on one axis, with a playhead.
+
+    Parameters
+    ----------
+    runs : sequence of (name, label)
+        The runs, a first. `meta` of each trace says which run and column it wants and which token its colour is.
+    """
+    figure = make_subplots(rows=len(PANELS), cols=1, shared_xaxes=True, vertical_spacing=0.09)
+    for row, (column, _) in enumerate(PANELS, start=1):
+        for (name, label), (colour, dash, width) in zip(runs, LOOKS, strict=False):
+            figure.add_trace(
+                go.Scatter(
+                    name=label,
+                    mode="lines",
+                    line={"shape": "hv", "width": width, "dash": dash},
+                    legendgroup=name,
+                    showlegend=row == 1,
+                    hovertemplate="%{y:,}",
+                    meta={"run": name, "column": column, "colour": colour},
+                ),
+                row=row,
+                col=1,
+            )
+    figure.update_layout(_layout())
+    for row, (_, title) in enumerate(PANELS, start=1):
+        figure.add_annotation(
+            text=title, x=0, xanchor="left", y=1, yanchor="bottom", xref="paper", yref=f"y{row if row > 1 else ''} domain",
+            showarrow=False, font={"size": 11}, yshift=1,
+        )  # fmt: skip
+    figure.update_xaxes(fixedrange=True, showgrid=False, ticks="", showticklabels=False)
+    figure.update_xaxes(showticklabels=True, ticksuffix=" s", row=len(PANELS), col=1)
+    figure.update_yaxes(fixedrange=True, rangemode="tozero", nticks=3, zeroline=False)
+    figure.add_shape(type="line", xref="x", yref="paper", x0=0, x1=0, y0=0, y1=1, line={"width": 2})
+    return figure
+
+
+def _layout() -> dict[str, Any]:
+    return {
+        "template": None,
+        "margin": {"l": 48, "r": 0, "t": 22, "b": 22},
+        "font": {"size": 11},
+        "paper_bgcolor": "rgba(0,0,0,0)",
+        "plot_bgcolor": "rgba(0,0,0,0)",
+        "hovermode": "x unified",
+        "legend": {"orientation": "h", "x": 1, "xanchor": "right", "y": 1.02, "yanchor": "bottom"},
+        "dragmode": False,
+    }
+
+
+@cache
+def course_json(runs: tuple[tuple[str, str], ...]) -> str:
+    """The figure and its config as JSON that may stand inside a page."""
+    figure = course_figure(runs).to_plotly_json() | {"config": CONFIG}
+    return orjson.dumps(figure, option=orjson.OPT_SERIALIZE_NUMPY).decode().replace("</", "<\\/")

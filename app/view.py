@@ -1,0 +1,208 @@
+"""What the lab's templates print: plain values, already chosen and written. Nothing here computes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from markupsafe import Markup
+
+SERIES = 8
+
+
+def series(request: int) -> int:
+    """Number of the colour of a request, 1 to 8: the same everywhere on the page."""
+    return request % SERIES + 1
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One option of a select or segment."""
+
+    value: str
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A control with its value."""
+
+    name: str
+    label: str
+    widget: str  # range, select, segments
+    value: str
+    default: str
+    help: str
+    unit: str = ""
+    low: float = 0
+    high: float = 0
+    step: float = 1
+    scale: str = "linear"
+    word: str = ""
+    needs: str = ""
+    is_hidden: bool = False
+    choices: tuple[Choice, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A titled group of controls."""
+
+    title: str
+    fields: tuple[Field, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PresetLink:
+    """A scenario to start from."""
+
+    title: str
+    see: str
+    query: str
+    is_current: bool
+
+
+@dataclass(frozen=True, slots=True)
+class RunView:
+    """One of the runs on the page."""
+
+    name: str
+    label: str
+    note: str
+    slots: int
+    is_focused: bool
+    focus_query: str
+    picture: Markup
+
+
+@dataclass(frozen=True, slots=True)
+class Versus:
+    """A figure of another run and how ours differs from it."""
+
+    run: str
+    label: str
+    value: str
+    change: str
+    verdict: str
+
+
+@dataclass(frozen=True, slots=True)
+class MetricView:
+    """One figure of all runs."""
+
+    path: str
+    label: str
+    meaning: str
+    unit: str
+    scale: float
+    digits: int
+    better: str
+    is_time: bool
+    value: str
+    versus: tuple[Versus, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SlotRow:
+    """A slot at a step."""
+
+    slot: int
+    request: int = -1
+    phase: str = ""
+    tokens: str = ""
+    step_tokens: str = ""
+    blocks: str = ""
+    series: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class WaitRow:
+    """A waiting request at a step."""
+
+    request: int
+    series: int
+    since: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """A part of a stacked bar, as a share of its width."""
+
+    percent: float
+    series: int = 0
+    style: str = ""
+    title: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Where a step's time goes."""
+
+    label: str
+    ms: str
+    percent: float
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """Why, for one run at its own step."""
+
+    label: str
+    step: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class StepLinks:
+    """Queries the step buttons go to; '' where there is nothing to go to."""
+
+    start: str
+    back: str
+    forward: str
+    end: str
+
+
+@dataclass(frozen=True, slots=True)
+class FrameView:
+    """The focused run at one step."""
+
+    run: str
+    label: str
+    t: str
+    clock: str
+    step: str
+    summary: str
+    why: tuple[Sentence, ...]
+    slots: tuple[SlotRow, ...]
+    blocks: tuple[Slice, ...]
+    blocks_caption: str
+    waiting: tuple[WaitRow, ...]
+    waiting_title: str
+    waiting_more: str
+    budget: tuple[Slice, ...]
+    budget_title: str
+    budget_caption: str
+    parts: tuple[Part, ...]
+    parts_title: str
+    links: StepLinks
+
+
+@dataclass(frozen=True, slots=True)
+class LabView:
+    """All of the page."""
+
+    query: str
+    t: str
+    end: float
+    title: str
+    subtitle: str
+    is_given: bool
+    is_preempting: bool
+    groups: tuple[Group, ...]
+    presets: tuple[PresetLink, ...]
+    runs: tuple[RunView, ...]
+    metrics: tuple[MetricView, ...]
+    frame: FrameView
+    figure: str
+    hidden: tuple[tuple[str, str], ...] = ()
+    problems: dict[str, str] = field(default_factory=dict)

@@ -1,0 +1,135 @@
+/**
+ * The timeline figure on the page: its canvases, the playhead over them, and which time is where.
+ *
+ * @typedef {import("./run.js").Run} Run
+ * @typedef {import("./scene.js").Scene} Scene
+ * @typedef {import("./palette.js").Palette} Palette
+ * @typedef {{box: HTMLElement, canvas: HTMLCanvasElement, now: HTMLElement, text: string}} LaneParts
+ */
+import { barsOf } from "./bars.js";
+import { drawCourses } from "./overview.js";
+import { stepAt } from "./run.js";
+import { drawAxis, drawLane, penOf } from "./timeline.js";
+
+export class Figure {
+  /** @param {HTMLElement} root the lanes */
+  constructor(root) {
+    this.root = root;
+    /** @type {Record<string, LaneParts>} */
+    this.lanes = {};
+    for (const box of /** @type {NodeListOf<HTMLElement>} */ (root.querySelectorAll("[data-lane]")))
+      this.lanes[box.dataset.lane ?? ""] = { box, canvas: canvasIn(box), now: inside(box, ".now"), text: "" };
+    this.axis = canvasIn(inside(root, "#axis"));
+    this.line = inside(root, "#playhead");
+    this.overview = inside(root, "#overview");
+    /** @type {Scene | null} */
+    this.scene = null;
+    /** @type {Record<string, import("./bars.js").Bar[]>} */
+    this.bars = {};
+    this.width = 1;
+  }
+
+  /** Width of the column left of the time axis. */
+  get gutter() {
+    return this.axis.getBoundingClientRect().left - this.root.getBoundingClientRect().left;
+  }
+
+  /** @param {Scene} scene */
+  show(scene) {
+    this.scene = scene;
+    this.bars = Object.fromEntries(Object.entries(scene.runs).map(([name, run]) => [name, barsOf(run)]));
+    for (const [name, run] of Object.entries(scene.runs))
+      this.lanes[name]?.box.style.setProperty("--slots", String(slotsOf(run)));
+    this.overview.hidden = !scene.courses;
+  }
+
+  /** @param {Palette} palette */
+  draw(palette) {
+    if (!this.scene) return;
+    const { runs, span, courses } = this.scene;
+    const most = Math.max(...Object.values(runs).map((run) => largest(run.steps.waiting)));
+    for (const [name, run] of Object.entries(runs)) {
+      const { pen, width, height } = penOf(this.lanes[name].canvas);
+      const strip = height > 150 ? 26 : 16;
+      drawLane(pen, { width, height, strip }, span, { run, bars: this.bars[name], slots: slotsOf(run), most }, palette);
+    }
+    const { pen, width } = penOf(this.axis);
+    drawAxis(pen, width, span, runs.a.requests.arrival_us, palette);
+    this.width = width;
+    if (courses) this.drawOverview(courses, palette);
+  }
+
+  /**
+   * @param {import("./overview.js").Courses} courses
+   * @param {Palette} palette
+   */
+  drawOverview(courses, palette) {
+    const { pen, width, height } = penOf(canvasIn(this.overview));
+    drawCourses(pen, width, height, courses, palette);
+    if (!this.scene) return;
+    const { span, end } = this.scene;
+    const frame = inside(this.overview, ".window");
+    frame.style.left = `${(100 * span.t0) / end}%`;
+    frame.style.width = `${(100 * (span.t1 - span.t0)) / end}%`;
+  }
+
+  /**
+   * Put the playhead at a time.
+   * @param {number} us
+   */
+  move(us) {
+    if (!this.scene) return;
+    const { runs, span } = this.scene;
+    const x = Math.min(1, Math.max(0, (us - span.t0) / (span.t1 - span.t0))) * this.width;
+    this.line.style.transform = `translateX(${x.toFixed(1)}px)`;
+    for (const [name, run] of Object.entries(runs)) {
+      const lane = this.lanes[name];
+      const text = `${waitingAt(run, us)} waiting`;
+      if (text !== lane.text) lane.now.textContent = lane.text = text;
+      lane.now.style.transform = x > this.width - 90 ? `translateX(calc(${x - 5}px - 100%))` : `translateX(${x + 5}px)`;
+    }
+  }
+
+  /**
+   * Time at a place on the axis [us].
+   * @param {number} clientX
+   */
+  timeAt(clientX) {
+    const { left, width } = this.axis.getBoundingClientRect();
+    const span = this.scene?.span ?? { t0: 0, t1: 0 };
+    return span.t0 + Math.min(1, Math.max(0, (clientX - left) / width)) * (span.t1 - span.t0);
+  }
+
+  /**
+   * Time at a place on the overview [us].
+   * @param {number} clientX
+   */
+  courseTimeAt(clientX) {
+    const { left, width } = this.overview.getBoundingClientRect();
+    return Math.min(1, Math.max(0, (clientX - left) / width)) * (this.scene?.end ?? 0);
+  }
+}
+
+/** @param {Run} run */
+const slotsOf = (run) => Math.max(1, Math.min(run.scenario.max_num_seqs, 512));
+
+/**
+ * @param {Run} run
+ * @param {number} us
+ */
+function waitingAt(run, us) {
+  const s = stepAt(run, us);
+  return s < 0 || (run.end_us[s] < us && s + 1 < run.count) || s + 1 > run.count ? 0 : run.steps.waiting[s];
+}
+
+/** @param {Int32Array} values */
+const largest = (values) => values.reduce((most, value) => (value > most ? value : most), 0);
+
+/**
+ * @param {Element} root
+ * @param {string} selector
+ */
+const inside = (root, selector) => /** @type {HTMLElement} */ (root.querySelector(selector));
+
+/** @param {Element} root */
+const canvasIn = (root) => /** @type {HTMLCanvasElement} */ (root.querySelector("canvas"));

@@ -1,0 +1,55 @@
+/**
+ * The state of the step as HTML from the server. htmx asks for it; here its address follows the playhead, and a stale
+ * answer is dropped.
+ */
+
+/** @typedef {{ctx: {sourceElement: Element, target: Element, request: {action: string}, seq?: number}}} Detail */
+
+export class Panel {
+  /**
+   * @param {() => string} address query of the frame to show now
+   * @param {(link: HTMLElement) => boolean} onStep a step link was used; whether the playhead has been moved for it
+   * @param {() => void} onShown
+   */
+  constructor(address, onStep, onShown) {
+    this.address = address;
+    this.onStep = onStep;
+    this.onShown = onShown;
+    this.seq = 0;
+    this.timer = 0;
+    document.addEventListener("htmx:config:request", (event) =>
+      this.configure(/** @type {CustomEvent<Detail>} */ (event)),
+    );
+    document.addEventListener("htmx:before:swap", (event) => this.check(/** @type {CustomEvent<Detail>} */ (event)));
+    document.addEventListener("htmx:after:swap", () => this.onShown());
+  }
+
+  /**
+   * Ask for the frame soon; the newest wish counts.
+   * @param {number} [wait] [ms]
+   */
+  refresh(wait = 120) {
+    clearTimeout(this.timer);
+    this.timer = window.setTimeout(() => this.ask(), wait);
+  }
+
+  ask() {
+    document.getElementById("frame")?.dispatchEvent(new CustomEvent("frame:refresh"));
+  }
+
+  /** @param {CustomEvent<Detail>} event */
+  configure(event) {
+    const { ctx } = event.detail;
+    const link = /** @type {HTMLElement | null} */ (ctx.sourceElement.closest("[data-step]"));
+    const isLocal = link ? this.onStep(link) : true;
+    if (isLocal) ctx.request.action = `frame/?${this.address()}`;
+    clearTimeout(this.timer);
+    ctx.seq = ++this.seq;
+  }
+
+  /** @param {CustomEvent<Detail>} event */
+  check(event) {
+    const { seq } = event.detail.ctx;
+    if (seq !== undefined && seq !== this.seq) event.preventDefault();
+  }
+}

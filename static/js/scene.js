@@ -1,0 +1,81 @@
+/**
+ * What the page draws: the runs, whole or a window of them, and for a long run its course.
+ *
+ * @typedef {import("./run.js").Run} Run
+ * @typedef {import("./overview.js").Courses} Courses
+ * @typedef {object} Scene
+ * @property {Record<string, Run>} runs
+ * @property {{t0: number, t1: number}} span drawn time [us]
+ * @property {number} end last time there is [us]
+ * @property {Courses | null} courses of a run too long to draw whole
+ */
+import { readLines } from "./lines.js";
+import { fetchCourses, stepsOf } from "./overview.js";
+import { RunReader } from "./run.js";
+
+const MOST_STEPS = 12_000;
+const MOST_REQUESTS = 600;
+
+/**
+ * @param {import("./state.js").State} state
+ * @param {{steps: string, overview: string}} urls
+ * @param {{t0: number, t1: number} | null} window set once the run is known to be long
+ * @param {AbortSignal} signal
+ * @returns {Promise<Scene>}
+ */
+export async function fetchScene(state, urls, window, signal) {
+  if (!window) {
+    const runs = await fetchRuns(state, urls.steps, () => `&count=${MOST_STEPS}`, signal);
+    if (!Object.values(runs).some(isLong)) return wholeScene(runs);
+  }
+  const courses = await fetchCourses(`${urls.overview}?${state.pageQuery(null)}`, signal);
+  const span = within(window ?? { t0: 0, t1: 20e6 }, courses.end_s * 1e6);
+  const range = (/** @type {string} */ name) => {
+    const { from, count } = stepsOf(courses, name, span);
+    return `&from=${from}&count=${count}`;
+  };
+  const runs = await fetchRuns(state, urls.steps, range, signal);
+  return { runs, span, end: courses.end_s * 1e6, courses };
+}
+
+/** @param {Run} run */
+const isLong = (run) => run.metrics.steps > run.count || run.requests.prompt.length > MOST_REQUESTS;
+
+/**
+ * @param {Record<string, Run>} runs
+ * @returns {Scene}
+ */
+function wholeScene(runs) {
+  const end = Math.max(1e3, ...Object.values(runs).map((run) => (run.count ? run.end_us[run.count - 1] : 0)));
+  return { runs, span: { t0: 0, t1: end }, end, courses: null };
+}
+
+/**
+ * @param {{t0: number, t1: number}} span
+ * @param {number} end
+ */
+export function within({ t0, t1 }, end) {
+  const length = Math.min(t1 - t0, end);
+  const start = Math.min(Math.max(0, t0), end - length);
+  return { t0: start, t1: start + length };
+}
+
+/**
+ * @param {import("./state.js").State} state
+ * @param {string} url
+ * @param {(name: string) => string} range
+ * @param {AbortSignal} signal
+ * @returns {Promise<Record<string, Run>>}
+ */
+async function fetchRuns(state, url, range, signal) {
+  const entries = await Promise.all(
+    state.runs.map(async (name) => {
+      const reader = new RunReader();
+      await readLines(`${url}?${state.scenarioQuery(name)}&blocks=0${range(name)}`, signal, (line) =>
+        reader.push(line),
+      );
+      return /** @type {[string, Run]} */ ([name, reader.finish()]);
+    }),
+  );
+  return Object.fromEntries(entries);
+}

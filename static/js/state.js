@@ -1,0 +1,73 @@
+/**
+ * The state of the page is its URL: a scenario, what the others change of it, and the view.
+ *
+ * The server writes the canonical query of the page into the DOM; from there on this module keeps it.
+ */
+
+const RUNS = ["a", "b", "c"];
+const VIEW = new Set(["t", "run"]);
+
+export class State {
+  /**
+   * @param {string} query canonical, without view parameters
+   * @param {string} run the focused run
+   */
+  constructor(query, run) {
+    this.query = new URLSearchParams(query);
+    this.run = run;
+    /** @type {number | null} shown time [s] */
+    this.t = null;
+  }
+
+  /** @returns {string[]} */
+  get runs() {
+    return RUNS.filter((run) => run === "a" || [...this.query.keys()].some((key) => key.startsWith(`${run}.`)));
+  }
+
+  /**
+   * Set a parameter of the plain scenario; the default is left out.
+   * @param {string} name
+   * @param {string} value
+   * @param {string} normal its default
+   */
+  set(name, value, normal) {
+    if (value === normal) this.query.delete(name);
+    else this.query.set(name, value);
+  }
+
+  /**
+   * Plain query of one scenario, as the API wants it.
+   * @param {string} run
+   */
+  scenarioQuery(run) {
+    const plain = new URLSearchParams();
+    for (const [key, value] of this.query) if (key[1] !== ".") plain.set(key, value);
+    for (const [key, value] of this.query) if (key.startsWith(`${run}.`)) plain.set(key.slice(2), value);
+    return plain.toString();
+  }
+
+  /**
+   * Query of the whole page.
+   * @param {number | null} [t] another time [s]
+   * @param {string} [run] another focus
+   */
+  pageQuery(t = this.t, run = this.run) {
+    const all = new URLSearchParams(this.query);
+    for (const key of VIEW) all.delete(key);
+    if (all.size === 0) all.set("num_requests", "60");
+    if (t !== null) all.set("t", formatTime(t));
+    if (run !== "a") all.set("run", run);
+    return all.toString().replaceAll("%2C", ",");
+  }
+
+  /** Write the address bar. */
+  write() {
+    history.replaceState(null, "", `?${this.pageQuery()}`);
+  }
+}
+
+/**
+ * Seconds with as many digits as a microsecond needs.
+ * @param {number} t
+ */
+export const formatTime = (t) => String(Math.round(t * 1e6) / 1e6);
