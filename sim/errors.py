@@ -19,10 +19,11 @@ class ScenarioError(ValueError):
     """
 
     def __init__(self, field: str, value: object, allowed: str) -> None:
-        self.field, self.value, self.allowed = _one_line(field), value, allowed
-        super().__init__(f"{self.field}: {_one_line(value)} is not accepted; allowed: {allowed}")
+        self.field, self.value, self.allowed = one_line(field), value, allowed
+        super().__init__(f"{self.field}: {one_line(value)} is not accepted; allowed: {allowed}")
 
 
-def _one_line(value: object) -> str:
+def one_line(value: object) -> str:
+    """A value as one short line of text."""
     text = " ".join(str(value).split()) if str(value).strip() else "(empty)"
     return text if len(text) <= SHOWN_CHARACTERS else text[: SHOWN_CHARACTERS - 1] + "…"
