@@ -16,6 +16,7 @@ def test_skip_fails_the_run_when_shared_is_present(tmp_path: Path, folder: str, 
     (tmp_path / "here").mkdir()
     (tmp_path / "test_skipping.py").write_text(SKIPPING)
     env = {**os.environ, "CI": "true", "BATCHSCOPE_SHARED": str(tmp_path / folder)}
+    env["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     options = ["-p", "tests.conftest", "-p", "no:cacheprovider", "-c", "pyproject.toml"]
     command = [sys.executable, "-m", "pytest", *options, tmp_path]
     run = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, check=False)
