@@ -47,15 +47,18 @@ def course_figure(runs: Sequence[tuple[str, str]]) -> go.Figure:
             )
     figure.update_layout(_layout())
     for row, (_, title) in enumerate(PANELS, start=1):
-        figure.add_annotation(
-            text=title, x=0, xanchor="left", y=1, yanchor="bottom", xref="paper", yref=f"y{row if row > 1 else ''} domain",
-            showarrow=False, font={"size": 11}, yshift=1,
-        )  # fmt: skip
+        figure.add_annotation(_title(title, f"y{row if row > 1 else ''} domain"))
     figure.update_xaxes(fixedrange=True, showgrid=False, ticks="", showticklabels=False)
     figure.update_xaxes(showticklabels=True, ticksuffix=" s", row=len(PANELS), col=1)
     figure.update_yaxes(fixedrange=True, rangemode="tozero", nticks=3, zeroline=False)
     figure.add_shape(type="line", xref="x", yref="paper", x0=0, x1=0, y0=0, y1=1, line={"width": 2})
     return figure
+
+
+def _title(text: str, yref: str) -> dict[str, Any]:
+    """Name of a panel above its top left corner."""
+    place = {"x": 0, "xanchor": "left", "xref": "paper", "y": 1, "yanchor": "bottom", "yref": yref, "yshift": 1}
+    return {"text": text, "showarrow": False, "font": {"size": 11}} | place
 
 
 def _layout() -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from markupsafe import Markup
 
@@ -164,27 +164,27 @@ class StepLinks:
 
 @dataclass(frozen=True, slots=True)
 class FrameView:
-    """The focused run at one step."""
+    """The focused run at a time; without a step that runs, the panels say so."""
 
     run: str
     label: str
     t: str
     clock: str
-    step: str
-    summary: str
     why: tuple[Sentence, ...]
-    slots: tuple[SlotRow, ...]
-    blocks: tuple[Slice, ...]
-    blocks_caption: str
-    waiting: tuple[WaitRow, ...]
-    waiting_title: str
-    waiting_more: str
-    budget: tuple[Slice, ...]
-    budget_title: str
-    budget_caption: str
-    parts: tuple[Part, ...]
-    parts_title: str
     links: StepLinks
+    summary: str = "no slot in use"
+    slots: tuple[SlotRow, ...] = ()
+    blocks: tuple[Slice, ...] = ()
+    blocks_caption: str = "no block in use"
+    waiting: tuple[WaitRow, ...] = ()
+    waiting_title: str = "nobody waits"
+    waiting_more: str = ""
+    budget: tuple[Slice, ...] = ()
+    budget_title: str = "no step runs"
+    budget_caption: str = ""
+    parts: tuple[Part, ...] = ()
+    parts_title: str = ""
+    parts_caption: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,16 +193,14 @@ class LabView:
 
     query: str
     t: str
-    end: float
+    is_given: bool
     title: str
     subtitle: str
-    is_given: bool
-    is_preempting: bool
+    is_timed: bool
     groups: tuple[Group, ...]
+    hidden: tuple[tuple[str, str], ...]
     presets: tuple[PresetLink, ...]
     runs: tuple[RunView, ...]
     metrics: tuple[MetricView, ...]
     frame: FrameView
     figure: str
-    hidden: tuple[tuple[str, str], ...] = ()
-    problems: dict[str, str] = field(default_factory=dict)

@@ -74,3 +74,12 @@ function set(card, selector, text) {
   const node = card.querySelector(selector);
   if (node && node.textContent !== text) node.textContent = text;
 }
+
+/**
+ * The figures in words, for the live region.
+ * @param {HTMLElement} root
+ */
+export function metricsInWords(root) {
+  const cards = [.../** @type {NodeListOf<HTMLElement>} */ (root.querySelectorAll("[data-metric]"))];
+  return cards.map((card) => card.textContent?.replace("uncalibrated", "").replace(/\s+/g, " ").trim()).join(". ");
+}

@@ -39,12 +39,21 @@ export class Controls {
     this.onChange(field.name, field.value.trim(), normalOf(field));
   }
 
+  /**
+   * What a control is called.
+   * @param {string} name
+   */
+  labelOf(name) {
+    const row = this.form.querySelector(`[name="${name}"]`)?.closest(".control");
+    return row?.querySelector("label, .label")?.textContent ?? row?.querySelector("select")?.ariaLabel ?? name;
+  }
+
   /** Show only the controls that have an effect under this load. */
   showNeeds() {
     for (const row of /** @type {NodeListOf<HTMLElement>} */ (this.form.querySelectorAll("[data-needs]"))) {
-      const [name, value] = (row.dataset.needs ?? "").split("=");
+      const [, name, not, value] = /^(\w+)(!?)=(.*)$/.exec(row.dataset.needs ?? "") ?? [];
       const field = this.form.elements.namedItem(name);
-      row.hidden = field instanceof HTMLSelectElement && field.value !== value;
+      if (field instanceof HTMLSelectElement) row.hidden = (field.value === value) === (not === "!");
     }
   }
 

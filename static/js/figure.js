@@ -123,7 +123,7 @@ function waitingAt(run, us) {
 }
 
 /** @param {Int32Array} values */
-const largest = (values) => values.reduce((most, value) => (value > most ? value : most), 0);
+const largest = (values) => values.reduce((most, value) => Math.max(most, value), 0);
 
 /**
  * @param {Element} root

@@ -9,7 +9,7 @@
  * @property {"prefill" | "decode" | "held"} phase what the step does with it
  */
 import { isDraft } from "./bars.js";
-import { Kind, isUpdate } from "./kinds.js";
+import { isUpdate, Kind } from "./kinds.js";
 
 const EVERY = 128;
 

@@ -170,3 +170,22 @@ export function stepAt(run, us) {
   }
   return low - 1;
 }
+
+/**
+ * Time of the boundary that a step button leads to [us]; null if it is not among the steps that are here.
+ * @param {Run} run
+ * @param {number} at
+ * @param {string} name start, back, forward or end
+ * @returns {number | null}
+ */
+export function boundary(run, at, name) {
+  const isWhole = run.first === 0 && run.count === run.metrics.steps;
+  const s = stepAt(run, at);
+  const isInside = s >= 1 && s + 1 < run.count;
+  if (!run.count || !(isWhole || (isInside && name !== "start" && name !== "end"))) return null;
+  if (name === "start") return 0;
+  if (name === "end") return run.start_us[run.count - 1];
+  if (name === "forward") return run.start_us[Math.min(s + 1, run.count - 1)];
+  if (s < 0) return 0;
+  return at > run.start_us[s] ? run.start_us[s] : run.start_us[Math.max(0, s - 1)];
+}

@@ -60,6 +60,18 @@ export class State {
     return all.toString().replaceAll("%2C", ",");
   }
 
+  /**
+   * Query of the page with a trace instead of drawn requests, from its beginning.
+   * @param {string} sha256
+   */
+  traceQuery(sha256) {
+    this.query.set("load", "trace");
+    this.query.set("trace", sha256);
+    for (const name of ["arrival_list", "prompt_list", "output_list", "trace_from_s", "trace_to_s"])
+      this.query.delete(name);
+    return this.pageQuery(0);
+  }
+
   /** Write the address bar. */
   write() {
     history.replaceState(null, "", `?${this.pageQuery()}`);

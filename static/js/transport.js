@@ -48,11 +48,20 @@ export class Transport {
   show(label, step) {
     const { at, end } = this.playhead;
     const share = end ? at / end : 0;
-    const seconds = (at / 1e6).toFixed(at >= 1e9 ? 1 : 3);
     this.slider.value = String(Math.round(share * Number(this.slider.max)));
     this.slider.style.setProperty("--at", `${(100 * share).toFixed(2)}%`);
     this.slider.setAttribute("aria-valuetext", `${(at / 1e6).toFixed(2)} seconds`);
-    this.clock.textContent = `t = ${seconds} s · ${label}${step === null ? "" : `, step ${step}`}`;
+    this.say(label, at / 1e6, step);
+  }
+
+  /**
+   * @param {string} label
+   * @param {number} t [s]
+   * @param {number | null} [step]
+   */
+  say(label, t, step = null) {
+    const text = `t = ${t.toFixed(3)} s · ${label.toLowerCase()}${step === null ? "" : `, step ${step}`}`;
+    if (this.clock.textContent !== text) this.clock.textContent = text;
   }
 }
 
