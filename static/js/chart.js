@@ -23,6 +23,7 @@ export class Chart {
     this.revision = 0;
     this.moves = 0;
     this.at = { x0: 0, x1: 0 };
+    this.line = {};
     /** @type {(() => void) | null} */
     this.later = null;
   }
@@ -51,6 +52,7 @@ export class Chart {
     const data = this.figure.data.map((trace) => filled(trace, runs[trace.meta.run], span, palette));
     const layout = themed(this.figure.layout, span, palette, left);
     layout.datarevision = ++this.revision;
+    this.line = layout.shapes[0];
     Object.assign(layout.shapes[0], this.at);
     this.box.dataset.drawn = "true";
     this.plotly.react(this.box, data, layout, this.figure.config);
@@ -64,7 +66,8 @@ export class Chart {
   move(us, isPlaying) {
     this.at = { x0: us / 1e6, x1: us / 1e6 };
     if (!this.plotly || !this.box.dataset.drawn || (isPlaying && this.moves++ % EVERY_FRAMES)) return;
-    this.plotly.relayout(this.box, { "shapes[0].x0": us / 1e6, "shapes[0].x1": us / 1e6 });
+    // The whole array: setting shapes[0].x0 alone makes Plotly draw everything anew (70 times slower).
+    this.plotly.relayout(this.box, { shapes: [{ ...this.line, ...this.at }] });
   }
 }
 
@@ -127,7 +130,8 @@ function themed(layout, span, palette, left) {
   copy.margin.l = Math.max(left, 44);
   for (const key of Object.keys(copy).filter((name) => /^[xy]axis/.test(name)))
     Object.assign(copy[key], { gridcolor: line, linecolor: line, zerolinecolor: line });
-  copy.xaxis.range = [span.t0 / 1e6, span.t1 / 1e6];
+  for (const key of Object.keys(copy).filter((name) => name.startsWith("xaxis")))
+    copy[key].range = [span.t0 / 1e6, span.t1 / 1e6];
   copy.shapes[0].line.color = ink;
   for (const note of copy.annotations ?? []) note.font = { ...note.font, color: ink };
   return copy;

@@ -86,7 +86,7 @@ class Lab {
       link.addEventListener("click", (event) => this.focus(event, link.dataset.focus ?? "a"));
     watchFiles(/** @type {HTMLInputElement} */ (byId("trace-file")), (file) => this.openTrace(file));
     new ResizeObserver(() => this.redraw()).observe(byId("lanes"));
-    new IntersectionObserver(([entry]) => entry.isIntersecting || this.playhead.pause()).observe(byId("timeline"));
+    new IntersectionObserver(([entry]) => entry.isIntersecting || this.playhead.pause()).observe(byId("lanes"));
     document.addEventListener("themechange", () => this.retheme());
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.retheme());
   }
