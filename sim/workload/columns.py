@@ -63,7 +63,9 @@ class Columns:
 
     def add_hashes(self, ids: array[int], prompt_tokens: float) -> None:
         """Take the hashes of the row added last; those beyond its prompt are dropped."""
-        ids = ids[: math.ceil(prompt_tokens / BLOCK_TOKENS)]
+        most = math.ceil(prompt_tokens / BLOCK_TOKENS)
+        if len(ids) > most:
+            ids = ids[:most]
         self.hash_ids.extend(ids)
         self.hash_lengths.append(len(ids))
         if len(self.hash_ids) > MAX_HASH_IDS:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from array import array
-from collections.abc import Mapping
-from itertools import chain
-from typing import Any, TextIO
+from functools import lru_cache
+from itertools import chain, islice
+from typing import Any, NamedTuple, TextIO
 
 import numpy as np
 
@@ -14,9 +14,30 @@ from sim.errors import ScenarioError, one_line
 from sim.workload.columns import Columns, RowError
 from sim.workload.headers import ARRIVAL, ARRIVAL_MS, OUTPUT, PROMPT, spelled
 
-KEPT_ROWS = 8192
+PIECE_ROWS = 8192
+HASH_IDS = ("hashids",)
 IN_MS = {"timestamp", "timestamps", *ARRIVAL_MS}
 """Names of times in milliseconds: Mooncake's `timestamp` is."""
+NUMBERS = {int, float}
+
+
+class Keys(NamedTuple):
+    """Which key of an object is what; a time x `arrival_scale` is in seconds."""
+
+    arrival: str
+    arrival_scale: float
+    prompt: str
+    output: str
+    hash_ids: str | None
+
+
+class Row(NamedTuple):
+    """One request as read, not yet checked."""
+
+    arrival_s: float
+    prompt_tokens: float
+    output_tokens: float
+    hash_ids: array[int]
 
 
 def read_json_lines(first: str, text: TextIO, columns: Columns) -> None:
@@ -29,63 +50,97 @@ def read_json_lines(first: str, text: TextIO, columns: Columns) -> None:
     """
     if first.lstrip().startswith("["):
         raise ScenarioError("trace", f"{columns.name}, a JSON list", "JSON lines: one object per line")
-    rows: list[tuple[float, float, float]] = []
-    columns.line -= 1
-    for line in chain([first], text):
-        columns.line += 1
-        if line.strip():
-            _read_line(line, columns, rows)
-        if len(rows) == KEPT_ROWS:
-            _hand_over(rows, columns)
-    _hand_over(rows, columns)
+    lines = chain([first], text)
+    start = columns.line
+    while piece := list(islice(lines, PIECE_ROWS)):
+        _read_piece(piece, start, columns)
+        start += len(piece)
 
 
-def _hand_over(rows: list[tuple[float, float, float]], columns: Columns) -> None:
-    if rows:
-        columns.add(*np.array(rows, np.float64).T)
-        rows.clear()
-
-
-def _read_line(line: str, columns: Columns, rows: list[tuple[float, float, float]]) -> None:
-    try:
-        row = _object(line)
-        arrival_s, prompt, output = _arrival_s(row), _number(row, PROMPT), _number(row, OUTPUT)
-        columns.check(arrival_s, prompt, output)
-        ids = _hash_ids(row)
-    except RowError as error:
-        columns.reject(columns.line, str(error))
+def _read_piece(piece: list[str], start: int, columns: Columns) -> None:
+    rows: list[tuple[int, Row]] = []
+    numbers = [number for number, line in enumerate(piece, start) if not line.isspace()]
+    for number, value in zip(numbers, _values([piece[number - start] for number in numbers]), strict=True):
+        try:
+            rows.append((number, _row(value)))
+        except RowError as error:
+            columns.reject(number, str(error))
+    if not rows:
         return
-    rows.append((arrival_s, prompt, output))
-    columns.add_hashes(ids, prompt)
+    values = np.array([row[:3] for _, row in rows], np.float64).T
+    good = columns.is_good(*values)
+    columns.add(*values[:, good])
+    for (number, row), is_good in zip(rows, good.tolist(), strict=True):
+        if is_good:
+            columns.add_hashes(row.hash_ids, row.prompt_tokens)
+        else:
+            _reject(number, row, columns)
 
 
-def _object(line: str) -> dict[str, Any]:
+def _reject(number: int, row: Row, columns: Columns) -> None:
     try:
-        value = json.loads(line)
+        columns.check(*row[:3])
+    except RowError as error:
+        columns.reject(number, str(error))
+
+
+def _values(lines: list[str]) -> list[Any]:
+    """JSON value of each line: all at once if that goes, else one by one, a RowError for what is none."""
+    try:
+        values = json.loads(f"[{','.join(lines)}]")
     except (ValueError, RecursionError):
-        raise RowError(f"{one_line(line[:80])} is not JSON") from None
-    if not isinstance(value, dict):
-        raise RowError(f"{one_line(line[:80])} is not an object")
-    return {spelled(key): item for key, item in value.items()}
+        values = []
+    return values if len(values) == len(lines) else [_value(line) for line in lines]
 
 
-def _arrival_s(row: Mapping[str, Any]) -> float:
-    name = next((name for name in (*ARRIVAL, *ARRIVAL_MS) if name in row), "")
-    return _number(row, (name,)) * (1e-3 if name in IN_MS else 1.0)
-
-
-def _number(row: Mapping[str, Any], names: tuple[str, ...]) -> float:
-    name = next((name for name in names if name in row), None)
-    if name is None:
-        raise RowError(f"no {names[0] or 'arrival'}")
-    value = row[name]
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise RowError(f"{name} {one_line(value)} is not a number")
-    return float(min(max(value, -1e300), 1e300)) if isinstance(value, int) else value
-
-
-def _hash_ids(row: Mapping[str, Any]) -> array[int]:
+def _value(line: str) -> Any:
     try:
-        return array("q", row.get("hashids") or [])
+        return json.loads(line)
+    except (ValueError, RecursionError):
+        return RowError(f"{one_line(line[:80])} is not JSON")
+
+
+def _row(row: Any) -> Row:
+    if type(row) is not dict:
+        raise row if isinstance(row, RowError) else RowError(f"{one_line(row)} is not an object")
+    keys = _keys(tuple(row))
+    arrival_s = _number(row, keys.arrival) * keys.arrival_scale
+    ids = _hash_ids(row[keys.hash_ids]) if keys.hash_ids else array("q")
+    return Row(arrival_s, _number(row, keys.prompt), _number(row, keys.output), ids)
+
+
+@lru_cache(maxsize=64)
+def _keys(names: tuple[str, ...]) -> Keys:
+    spellings = {spelled(name): name for name in reversed(names)}
+    arrival = _key(spellings, (*ARRIVAL, *ARRIVAL_MS))
+    return Keys(
+        arrival,
+        1e-3 if spelled(arrival) in IN_MS else 1.0,
+        _key(spellings, PROMPT),
+        _key(spellings, OUTPUT),
+        next((spellings[name] for name in HASH_IDS if name in spellings), None),
+    )
+
+
+def _key(spellings: dict[str, str], wanted: tuple[str, ...]) -> str:
+    for name in wanted:
+        if name in spellings:
+            return spellings[name]
+    raise RowError(f"no {wanted[0]}")
+
+
+def _number(row: dict[str, Any], key: str) -> float:
+    value = row[key]
+    if type(value) not in NUMBERS:
+        raise RowError(f"{key} {one_line(value)} is not a number")
+    try:
+        return float(value)
+    except OverflowError:
+        raise RowError(f"{key} {one_line(value)} is too large") from None
+
+
+def _hash_ids(value: Any) -> array[int]:
+    try:
+        return array("q", value or ())
     except (TypeError, OverflowError):
         raise RowError("hash_ids is not a list of whole numbers") from None
