@@ -1,0 +1,56 @@
+"""Static batching, the textbook axis: a batch is formed when the server is idle and ends when its longest ends.
+
+As padded generate loops do it: all prompts of the batch run in one step, padded to the longest; a finished
+row keeps its slot and, when padded, is computed on until the batch ends.
+
+MODEL: a static batch's prompts run in one step whatever the token budget, and padding costs compute but no KV.
+MODEL: a finished row that is computed on attends to the context it ended with.
+"""
+
+from __future__ import annotations
+
+from sim.engine.compiled import leaf, part
+from sim.engine.layout import Rows, State, Status
+from sim.engine.queues import next_arrival_s, waiting_at
+
+_FINISHED = int(Status.FINISHED)
+
+
+@part
+def opens_at(state: State) -> float:
+    """Time at which the idle server may form a batch [s]: at once when full, else after the wait for one."""
+    config = state.config
+    count = state.count
+    if count.waiting >= config.max_num_seqs or config.static_wait_s == 0.0:
+        return float(count.now_s)
+    if next_arrival_s(state) >= 1e300:
+        return float(count.now_s)
+    return float(state.requests[waiting_at(state, 0)].arrival_s + config.static_wait_s)
+
+
+@leaf
+def hold(state: State, request: Rows) -> None:
+    """Count a finished row that stays in the batch, and what computing it on costs."""
+    config = state.config
+    count = state.count
+    if config.drops_finished_rows == 0:
+        count.padding += 1
+        count.decode_context += request.known
+
+
+@leaf
+def pad_prompts(state: State, longest: int, longest_pairs: float) -> None:
+    """Count the tokens by which the new batch's prompts are padded to the longest."""
+    count = state.count
+    count.padding += longest * count.admitted - count.prefill
+    count.prefill_pairs = longest_pairs * count.admitted
+
+
+@leaf
+def last_active(state: State) -> int:
+    """Position of the newest row that still works: what memory pressure preempts."""
+    count = state.count
+    position = count.running - 1
+    while state.requests[state.seats[position].running].status == _FINISHED:
+        position -= 1
+    return int(position)
