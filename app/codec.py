@@ -1,28 +1,68 @@
-"""A run as NDJSON: one line of scenario, facts and requests, lines of some hundred steps, one line of metrics.
+"""A run as NDJSON: a line of scenario, facts and requests, lines of steps with their events, a line of metrics.
 
-All numbers are integers, times in microseconds. A column of small differences compresses to about a bit per value, so
-slowly moving columns are sent as differences from the value before (the first of a line from 0), and a column that is
-zero throughout a line is left out (but `dur`). `static/js/run.js` is the other side.
+All numbers are whole, times in microseconds. Slowly moving columns are sent as differences from the value before (the
+first of a line from 0), and a column that is zero throughout a line is left out (but `dur`): so coded, a step of plain
+decode compresses to a few bits. `static/js/run.js` is the other side.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import orjson
 from numpy.typing import NDArray
 
 from sim.engine.record import Kind
-from sim.workload.requests import Requests
+from sim.frame import Log
+from sim.workload import Requests
 
-STEPS_PER_LINE = 512
+STEPS_PER_LINE = 4096
 PLAIN_COLUMNS = ("prefill", "why", "bound")
-DELTA_COLUMNS = ("decode", "running", "waiting", "free", "free_end", "cached")
+DELTA_COLUMNS = ("decode", "running", "held", "waiting", "free")
+BLOCK_COLUMNS = ("free_end", "cached")
 BLOCK_EVENTS = (Kind.SHARE, Kind.TAKE)
+INNER_EVENTS = (Kind.GAP,)
+MOST_DRIFT_US = 16
 
 Array = NDArray[Any]
+
+
+class Clock(NamedTuple):
+    """Where a step ends on the clock of the stream, and where it would without corrections [us]."""
+
+    end_us: int = 0
+    raw_us: int = 0
+
+
+ZERO = Clock()
+
+
+class Ticks(NamedTuple):
+    """Start and end of steps on the clock of the stream [us], and the clock after them."""
+
+    starts: Array
+    ends: Array
+    clock: Clock
+
+
+def ticks(steps: Array, first: int = 0, last: int | None = None, clock: Clock = ZERO) -> Ticks:
+    """Steps `first` up to but without `last` on the clock of the stream, which `clock` says for the step before.
+
+    Durations are rounded one by one, for rounded ends would make them flicker, which does not compress. Once the ends
+    have drifted by more than MOST_DRIFT_US from the exact ones, one duration takes the correction.
+    """
+    starts_s, durations_s = steps["start_s"][first:last], steps["duration_s"][first:last]
+    exact_ends_s = starts_s + durations_s
+    before_s = steps["start_s"][first - 1] + steps["duration_s"][first - 1] if first else 0.0
+    gaps = _whole(starts_s - np.concatenate(([before_s], exact_ends_s[:-1])))
+    raw = clock.raw_us + np.cumsum(gaps + _whole(durations_s))
+    unit = 2 * MOST_DRIFT_US
+    corrected = raw - unit * np.rint((raw - exact_ends_s * 1e6) / unit).astype(np.int64)
+    ends = np.maximum.accumulate(np.maximum(corrected, clock.end_us))
+    starts = np.minimum(np.concatenate(([clock.end_us], ends[:-1])) + gaps, ends)
+    return Ticks(starts, ends, Clock(int(ends[-1]), int(raw[-1])) if len(ends) else clock)
 
 
 def head_line(scenario: Mapping[str, Any], facts: Mapping[str, Any], requests: Requests) -> bytes:
@@ -39,38 +79,60 @@ def head_line(scenario: Mapping[str, Any], facts: Mapping[str, Any], requests: R
     return _line({"scenario": scenario, "facts": facts, "requests": columns})
 
 
-def steps_line(steps: Array, events: Array, ids: Array | None, first: int, last: int) -> bytes:
-    """Steps `first` up to but without `last` of a run's record, with their events.
+class StepCoder:
+    """Makes the lines of steps, one after the other.
 
-    Without `ids` the events that only count blocks (SHARE, TAKE) are left out too.
+    Parameters
+    ----------
+    first : int
+        First step of the window.
+    with_blocks : bool
+        Whether block ids are sent. Without them the columns and events that only tell of blocks are left out.
+    rows : mapping, optional
+        Who was in a slot before the window, as columns; sent with the first line.
     """
-    window = steps[first:last]
-    log = events[_end(steps, "events_end", first) : _end(steps, "events_end", last)]
-    per_step = np.diff(steps["events_end"][first:last], prepend=_end(steps, "events_end", first))
-    if ids is None:
-        is_kept = ~np.isin(log["kind"], BLOCK_EVENTS)
-        ends = np.concatenate(([0], np.cumsum(is_kept)))[np.cumsum(per_step)]
-        log, per_step = log[is_kept], np.diff(ends, prepend=0)
-    columns = {**_times(steps, first, last), "ev": per_step}
-    columns |= {name: window[name] for name in PLAIN_COLUMNS} | {name: _delta(window[name]) for name in DELTA_COLUMNS}
-    line = {"from": first, "count": len(window), "steps": _without_zeros(columns), "events": _events(log)}
-    if ids is not None:
-        line["events"] |= _ids(ids[_end(steps, "ids_end", first) : _end(steps, "ids_end", last)])
-    return _line(line)
+
+    def __init__(self, first: int, with_blocks: bool, rows: Mapping[str, Any] | None = None) -> None:
+        self.next, self.first, self.with_blocks, self.rows = first, first, with_blocks, rows
+        self._clock: Clock | None = None
+
+    def line(self, log: Log, last: int) -> bytes:
+        """Steps from the next one up to but without `last`, with their events."""
+        steps, first, self.next = log.steps, self.next, last
+        clock = self._clock or ticks(steps, 0, first).clock
+        starts, ends, self._clock = ticks(steps, first, last, clock)
+        events, per_step = self._events(log, first, last)
+        columns = {
+            "dur": _delta(ends - starts),
+            "gap_us": starts - np.concatenate(([clock.end_us], ends[:-1])),
+            "ev": per_step,
+            **{name: steps[name][first:last] for name in PLAIN_COLUMNS},
+            **{name: _delta(steps[name][first:last]) for name in DELTA_COLUMNS},
+            **{name: _delta(steps[name][first:last]) for name in BLOCK_COLUMNS if self.with_blocks},
+        }
+        line = {"from": first, "count": last - first, "steps": _without_zeros(columns), "events": events}
+        if first == self.first and first:
+            line |= {"end_us": clock.end_us, "rows": self.rows}
+        return _line(line)
+
+    def _events(self, log: Log, first: int, last: int) -> tuple[dict[str, Array], Array]:
+        """Columns of the events, and how many there are in each step."""
+        start, end = _end(log.steps, "events_end", first), _end(log.steps, "events_end", last)
+        events = log.events[start:end]
+        is_sent = ~np.isin(events["kind"], INNER_EVENTS if self.with_blocks else INNER_EVENTS + BLOCK_EVENTS)
+        ends = np.concatenate(([0], np.cumsum(is_sent)))[log.steps["events_end"][first:last] - start]
+        columns = _event_columns(events[is_sent])
+        if self.with_blocks:
+            columns |= _id_columns(log.ids[_end(log.steps, "ids_end", first) : _end(log.steps, "ids_end", last)])
+        return columns, np.diff(ends, prepend=0)
 
 
 def tail_line(metrics: Mapping[str, Any], rejected: Sequence[Any], requests: Requests, results: Array) -> bytes:
-    """Last line: only a stream that has it is complete."""
-    columns: dict[str, Any] = {
-        "scheduled_us": microseconds(results["scheduled_s"]),
-        "first_us": microseconds(results["first_s"]),
-        "finish_us": microseconds(results["finish_s"]),
-        "preemptions": np.ascontiguousarray(results["preemptions"]),
-        "hit": np.ascontiguousarray(results["hit_tokens"]),
-    }
+    """Last line: only a stream that has it is complete. What became of a request is in its events."""
+    tail: dict[str, Any] = {"metrics": metrics, "rejected": rejected}
     if np.isnan(requests.arrival_s).any():
-        columns["arrival_us"] = microseconds(results["arrival_s"])
-    return _line({"metrics": metrics, "rejected": rejected, "results": columns})
+        tail["results"] = {"arrival_us": microseconds(results["arrival_s"])}
+    return _line(tail)
 
 
 def microseconds(seconds: Array) -> Array | list[int | None]:
@@ -82,22 +144,12 @@ def microseconds(seconds: Array) -> Array | list[int | None]:
     return [None if missing else value for value, missing in zip(whole.tolist(), is_missing.tolist(), strict=True)]
 
 
-def _times(steps: Array, first: int, last: int) -> dict[str, Array]:
-    """Gap before each step and its duration; a step's end is exact to the microsecond, errors do not add up."""
-    before = steps[first - 1 : last] if first else steps[first:last]
-    ends = _whole(before["start_s"] + before["duration_s"])
-    previous = ends[:-1] if first else np.concatenate(([0], ends[:-1]))
-    ends = ends[1:] if first else ends
-    starts = np.clip(_whole(steps["start_s"][first:last]), previous, ends)
-    return {"dur": _delta(ends - starts), "gap_us": starts - previous}
-
-
-def _events(log: Array) -> dict[str, Array]:
-    columns = {"kind": log["kind"], "request": _delta(log["request"]), "a": log["a"], "b": log["b"]}
+def _event_columns(events: Array) -> dict[str, Array]:
+    columns = {"kind": events["kind"], "request": _delta(events["request"]), "a": events["a"], "b": events["b"]}
     return {name: np.ascontiguousarray(column) for name, column in columns.items()}
 
 
-def _ids(ids: Array) -> dict[str, Array]:
+def _id_columns(ids: Array) -> dict[str, Array]:
     return {"ids": _delta(np.abs(ids)), "evicted": np.flatnonzero(ids < 0)}
 
 

@@ -7,7 +7,7 @@ from typing import Protocol
 
 import brotli  # type: ignore[import-untyped]
 
-BROTLI_QUALITY = 4
+BROTLI_QUALITY = 5
 BROTLI_WINDOW = 18
 GZIP_LEVEL = 4
 

@@ -31,7 +31,9 @@ class Settings(BaseSettings):
     workers: int = Field(os.cpu_count() or 1, ge=1, description="Threads that simulate")
     max_queue: int = Field(256, ge=0, description="Calls that may wait for a thread; further ones get 503")
     max_streams: int = Field(512, ge=1, description="Runs in progress at once; further ones get 503")
+    max_uploads: int = Field(4, ge=1, description="Files being uploaded at once; further ones get 503")
     max_tokens: int = Field(50_000_000, ge=1, description="Output tokens of one run, as drawn; more gets 422")
+    max_blocks: int = Field(40_000_000, ge=1, description="KV blocks that all texts of one run take; more gets 422")
     max_run_bytes: int = Field(1024 * MIB, ge=1, description="Memory of one run's record; a larger one is given up")
     cache_bytes: int = Field(256 * MIB, ge=0, description="Memory for finished runs that may be asked for again")
 

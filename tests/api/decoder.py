@@ -4,21 +4,8 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
-COLUMNS = (
-    "dur",
-    "decode",
-    "running",
-    "waiting",
-    "free",
-    "free_end",
-    "cached",
-    "gap_us",
-    "prefill",
-    "why",
-    "bound",
-    "ev",
-)
-DELTA = COLUMNS[:7]
+DELTA = ("dur", "decode", "running", "held", "waiting", "free", "free_end", "cached")
+COLUMNS = (*DELTA, "gap_us", "prefill", "why", "bound", "ev")
 
 
 @dataclass
@@ -29,6 +16,8 @@ class Decoded:
     steps: dict[str, list[int]] = field(default_factory=lambda: {name: [] for name in COLUMNS})
     events: list[tuple[int, int, int, int]] = field(default_factory=list)
     ids: list[int] = field(default_factory=list)
+    rows: dict[str, list[Any]] = field(default_factory=dict)
+    start_us: list[int] = field(default_factory=list)
     end_us: list[int] = field(default_factory=list)
 
 
@@ -40,8 +29,10 @@ def decode(body: bytes) -> Decoded:
     for line in middle:
         _add_line(run, line)
     run.tail = lines[-1] if "metrics" in lines[-1] else None
-    now = run.head.get("state", {}).get("start_us", 0)
+    run.rows = middle[0].get("rows", {}) if middle else {}
+    now = middle[0].get("end_us", 0) if middle else 0
     for gap, duration in zip(run.steps["gap_us"], run.steps["dur"], strict=True):
+        run.start_us.append(now + gap)
         now += gap + duration
         run.end_us.append(now)
     return run

@@ -2,10 +2,10 @@ import json
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from app import codec
 from sim.engine.record import EVENT, STEP, Kind
+from sim.frame import Log
 from sim.workload.requests import Requests
 from tests.api.decoder import COLUMNS, decode
 
@@ -21,7 +21,7 @@ def make_requests(count: int, dynamic: bool = False) -> Requests:
     )
 
 
-def make_record(count: int) -> tuple[NDArray, NDArray, NDArray]:
+def make_record(count: int) -> Log:
     generator = np.random.default_rng(3)
     steps = np.zeros(count, STEP)
     gaps, durations = (
@@ -30,68 +30,102 @@ def make_record(count: int) -> tuple[NDArray, NDArray, NDArray]:
     )
     steps["start_s"] = np.cumsum(gaps + durations) - durations
     steps["duration_s"] = durations
-    for name in ("prefill", "decode", "running", "waiting", "free", "free_end", "cached", "why", "bound"):
+    for name in ("prefill", "decode", "running", "held", "waiting", "free", "free_end", "cached", "why", "bound"):
         steps[name] = generator.integers(0, 9, count)
     events = np.zeros(3 * count, EVENT)
     steps["events_end"] = np.sort(generator.integers(0, len(events), count))
     steps["events_end"][-1] = len(events)
     for name in ("request", "a", "b"):
         events[name] = generator.integers(0, 99, len(events))
-    events["kind"] = generator.integers(1, 17, len(events))
+    events["kind"] = generator.integers(1, max(Kind) + 1, len(events))
     ids = generator.integers(1, 500, 2 * count).astype(np.int32) * generator.choice([-1, 1, 1, 1], 2 * count)
     steps["ids_end"] = np.sort(generator.integers(0, len(ids), count))
     steps["ids_end"][-1] = len(ids)
-    return steps, events, ids
+    return Log(steps, events, ids.astype(np.int32))
 
 
-def make_stream(record: tuple[NDArray, NDArray, NDArray], first: int = 0, blocks: bool = True) -> bytes:
-    steps, events, ids = record
+def events_of(log: Log) -> list[tuple[int, ...]]:
+    return [event for event in log.events[["kind", "request", "a", "b"]].tolist() if event[0] != Kind.GAP]
+
+
+def make_stream(log: Log, first: int = 0, blocks: bool = True) -> bytes:
+    coder = codec.StepCoder(first, blocks, {"request": []})
     lines = [codec.head_line({}, {}, make_requests(3))]
-    for start in range(first, len(steps), 70):
-        end = min(start + 70, len(steps))
-        lines.append(codec.steps_line(steps, events, ids if blocks else None, start, end))
+    while coder.next < len(log.steps):
+        lines.append(coder.line(log, min(coder.next + 70, len(log.steps))))
     return b"".join(lines)
 
 
 def test_steps_decode_to_the_record():
-    record = steps, events, ids = make_record(200)
-    run = decode(make_stream(record))
+    log = make_record(200)
+    run = decode(make_stream(log))
     for name in COLUMNS:
         if name not in ("dur", "gap_us", "ev"):
-            assert run.steps[name] == steps[name].tolist(), name
-    assert run.events == events.tolist()
-    assert run.ids == ids.tolist()
-    assert np.cumsum(run.steps["ev"]).tolist() == steps["events_end"].tolist()
+            assert run.steps[name] == log.steps[name].tolist(), name
+    assert run.events == events_of(log)
+    assert run.ids == log.ids.tolist()
+    assert sum(run.steps["ev"]) == len(run.events)
 
 
-def test_ends_are_exact_to_the_microsecond():
-    steps, _, _ = record = make_record(500)
-    ends = np.rint((steps["start_s"] + steps["duration_s"]) * 1e6)
-    assert decode(make_stream(record)).end_us == ends.astype(int).tolist()
+def test_times_stay_near_the_exact_ones():
+    steps = make_record(20_000).steps
+    ends_us = (steps["start_s"] + steps["duration_s"]) * 1e6
+    starts, ends, _ = codec.ticks(steps)
+    assert np.abs(ends - ends_us).max() <= codec.MOST_DRIFT_US + 1
+    assert np.abs(starts - steps["start_s"] * 1e6).max() <= codec.MOST_DRIFT_US + 2
+    assert (starts <= ends).all()
+    assert (starts[1:] >= ends[:-1]).all()
+
+
+def test_equal_durations_stay_equal():
+    steps = np.zeros(1000, STEP)
+    steps["duration_s"] = 0.0067034
+    steps["start_s"] = np.cumsum(steps["duration_s"]) - steps["duration_s"]
+    starts, ends, _ = codec.ticks(steps)
+    assert np.count_nonzero(np.diff(ends - starts)) < 100
+
+
+def test_steps_shorter_than_the_drift_do_not_go_back_in_time():
+    steps = np.zeros(5000, STEP)
+    steps["duration_s"] = 1.4e-6
+    steps["start_s"] = np.cumsum(steps["duration_s"]) - steps["duration_s"]
+    starts, ends, _ = codec.ticks(steps)
+    assert (ends >= starts).all()
+    assert (starts[1:] >= ends[:-1]).all()
+
+
+def test_the_stream_has_the_times_of_the_clock():
+    log = make_record(300)
+    starts, ends, _ = codec.ticks(log.steps)
+    run = decode(make_stream(log))
+    assert run.start_us == starts.tolist()
+    assert run.end_us == ends.tolist()
 
 
 def test_a_window_holds_the_same_numbers_as_the_whole():
-    record = make_record(300)
-    whole, window = decode(make_stream(record)), decode(make_stream(record, first=140))
+    log = make_record(300)
+    whole, window = decode(make_stream(log)), decode(make_stream(log, first=140))
     assert window.first == 140
     for name in COLUMNS:
         assert window.steps[name] == whole.steps[name][140:], name
+    assert window.start_us == whole.start_us[140:]
     assert window.events == whole.events[-len(window.events) :]
     assert window.ids == whole.ids[-len(window.ids) :]
 
 
-def test_without_blocks_the_events_that_count_them_are_left_out():
-    record = _, events, _ = make_record(100)
-    run = decode(make_stream(record, blocks=False))
-    assert run.events == [event for event in events.tolist() if event[0] not in (Kind.SHARE, Kind.TAKE)]
+def test_without_blocks_what_only_tells_of_them_is_left_out():
+    log = make_record(100)
+    run = decode(make_stream(log, blocks=False))
+    assert run.events == [event for event in events_of(log) if event[0] not in (Kind.SHARE, Kind.TAKE)]
     assert sum(run.steps["ev"]) == len(run.events)
+    assert run.steps["free"] == log.steps["free"].tolist()
     assert run.ids == []
 
 
 def test_a_column_of_zeros_is_left_out():
-    record = make_record(10)
-    record[0]["waiting"] = 0
-    assert "waiting" not in json.loads(make_stream(record).splitlines()[1])["steps"]
+    log = make_record(10)
+    log.steps["waiting"] = 0
+    assert "waiting" not in json.loads(make_stream(log).splitlines()[1])["steps"]
 
 
 @pytest.mark.parametrize("dynamic", [False, True])
