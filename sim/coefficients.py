@@ -16,12 +16,12 @@ def _flops(server: Server, gpu: Gpu) -> float:
 
     Notes
     -----
-    MODEL: a format the part has no arithmetic for is unpacked and multiplied in 16 bit, as weight-only kernels do; so
-    every format is accepted on every part.
+    MODEL: a format the part has no arithmetic for, or slow one, is unpacked and multiplied in 16 bit, as weight-only
+    kernels do; so every format is accepted on every part.
     """
     share = gpu.sustained_bf16_flops / gpu.bf16_flops
     rates = {"fp8": gpu.sustained_fp8_flops, "int8": (gpu.int8_flops or 0) * share, "fp4": (gpu.fp4_flops or 0) * share}
-    return rates.get(server.weights) or gpu.sustained_bf16_flops
+    return max(rates.get(server.weights) or 0.0, gpu.sustained_bf16_flops)
 
 
 def _attention_flop_per_pair(model: Model, tensor_parallel_size: int) -> float:

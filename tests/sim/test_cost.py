@@ -188,6 +188,14 @@ def test_every_format_has_a_price_on_every_part(gpu, weights):
     assert 0 < price_of(cost, tokens=100, sampled=4, decode_context=4000)[0] < 60
 
 
+@pytest.mark.parametrize("weights", ["fp8", "int8", "int4", "fp4"])
+@pytest.mark.parametrize("gpu", load_gpus())
+def test_no_format_computes_slower_than_16_bit(gpu, weights):
+    narrow, wide = (make_cost(make_server(gpu=gpu, weights=w, model="qwen3-4b")) for w in (weights, "bf16"))
+
+    assert narrow.dense_token_s <= wide.dense_token_s
+
+
 @pytest.mark.parametrize("model", load_models())
 def test_coefficients_are_non_negative_floats(model):
     cost = make_cost(make_server(model=model))
