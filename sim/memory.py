@@ -13,12 +13,12 @@ from sim.sizes import ACTIVATION_BYTES, kv_bytes_per_token, weights_bytes
 SAMPLER_BYTES = 15.4
 """Bytes per slot and vocabulary entry while sampling: nearly four float32 copies of the logits. vLLM 0.17 and later
 log peaks of 1.89 GiB (vocabulary 128,256) and 2.21 to 2.23 GiB (152,064) with 1,024 slots, for models of any size."""
-RUNTIME_BYTES = 0.25 * GIB
+RUNTIME_BYTES = int(0.25 * GIB)
 """What is not PyTorch's on one GPU; logged as 0.13 to 0.25 GiB."""
-PEER_BYTES = 1.85 * GIB
+PEER_BYTES = int(1.85 * GIB)
 """What communication buffers add when a model is split; logged as 2.06 to 2.13 GiB in all."""
 # MODEL: CUDA graphs, inside the budget since vLLM 0.21, take the same on every model and GPU.
-GRAPH_BYTES = 0.4 * GIB
+GRAPH_BYTES = int(0.4 * GIB)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +32,12 @@ class KvPlan:
     `max_concurrency` is blocks / blocks of a longest request, `kv_tokens` is that times its length.
     """
 
-    weights_bytes: float
+    weights_bytes: int
     kv_bytes_per_token: int
-    activation_bytes: float
-    other_bytes: float
-    kv_bytes: float
-    gpu_bytes: float
+    activation_bytes: int
+    other_bytes: int
+    kv_bytes: int
+    gpu_bytes: int
     num_gpu_blocks: int
     usable_blocks: int
     max_model_len: int
@@ -58,10 +58,10 @@ def kv_plan(server: Server) -> KvPlan:
     """
     model, gpu, tp = find_model(server.model), find_gpu(server.gpu), server.tensor_parallel_size
     budget = _token_budget(server, gpu)
-    weights = weights_bytes(model, server.weights, tp)
+    weights = round(weights_bytes(model, server.weights, tp))
     activation = _activation_bytes(model, server, budget)
-    other = RUNTIME_BYTES + GRAPH_BYTES + (PEER_BYTES if tp > 1 else 0.0)
-    gpu_bytes = server.gpu_memory_utilization * gpu.visible_bytes
+    other = RUNTIME_BYTES + GRAPH_BYTES + (PEER_BYTES if tp > 1 else 0)
+    gpu_bytes = round(server.gpu_memory_utilization * gpu.visible_bytes)
     token_bytes = kv_bytes_per_token(model, server.kv_cache_dtype, tp)
     fitting = _fitting_blocks(server, gpu_bytes, weights, activation + other, token_bytes)
     blocks = server.num_gpu_blocks or fitting
@@ -101,7 +101,7 @@ def _token_budget(server: Server, gpu: Gpu) -> int:
     return budget
 
 
-def _activation_bytes(model: Model, server: Server, budget: int) -> float:
+def _activation_bytes(model: Model, server: Server, budget: int) -> int:
     """Peak of a profiled step: the larger of one layer of a full budget and of sampling for all slots.
 
     Notes
@@ -111,10 +111,10 @@ def _activation_bytes(model: Model, server: Server, budget: int) -> float:
     qkv = (model.heads + 2 * model.kv_heads) * model.head_dim
     wide = (model.moe_intermediate or model.intermediate) * max(model.experts_per_token, 1)
     layer = 4 * model.hidden + (qkv + 3 * wide) / server.tensor_parallel_size
-    return max(budget * layer * ACTIVATION_BYTES, SAMPLER_BYTES * server.max_num_seqs * model.vocab)
+    return round(max(budget * layer * ACTIVATION_BYTES, SAMPLER_BYTES * server.max_num_seqs * model.vocab))
 
 
-def _fitting_blocks(server: Server, gpu_bytes: float, weights: float, rest: float, token_bytes: int) -> int:
+def _fitting_blocks(server: Server, gpu_bytes: int, weights: int, rest: int, token_bytes: int) -> int:
     block_bytes = server.block_size * token_bytes
     left = gpu_bytes - weights - rest
     missing = (0 if server.num_gpu_blocks else 2 * block_bytes) - left
@@ -126,7 +126,7 @@ def _fitting_blocks(server: Server, gpu_bytes: float, weights: float, rest: floa
             f"what fits into {hardware}, {_gib(gpu_bytes)} GiB a GPU: weights {_gib(weights)}, activations and other "
             f"{_gib(rest)} and the first KV blocks are {_gib(missing, 2)} GiB too much",
         )
-    return int(left // block_bytes)
+    return left // block_bytes
 
 
 def _max_model_len(server: Server, model: Model, usable_blocks: int, budget: int) -> int:
@@ -148,8 +148,8 @@ def _at_least_two(server: Server, max_model_len: int) -> int:
     return max_model_len
 
 
-def _kv_bytes(server: Server, left: float, token_bytes: int) -> float:
-    return left if server.num_gpu_blocks is None else float(server.num_gpu_blocks * server.block_size * token_bytes)
+def _kv_bytes(server: Server, left: int, token_bytes: int) -> int:
+    return left if server.num_gpu_blocks is None else server.num_gpu_blocks * server.block_size * token_bytes
 
 
 def _notes(server: Server, model: Model, blocks: int, fitting: int) -> list[str]:
@@ -163,5 +163,5 @@ def _notes(server: Server, model: Model, blocks: int, fitting: int) -> list[str]
     return notes
 
 
-def _gib(amount: float, digits: int = 1) -> str:
+def _gib(amount: int, digits: int = 1) -> str:
     return f"{amount / GIB:.{digits}f}"
