@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from array import array
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 
 from sim.errors import ScenarioError
 from sim.parameters import MAX_REQUESTS, MAX_TOKENS
-from sim.workload.trace import BLOCK_TOKENS, HashIds, Trace, trie_of
+from sim.workload.trace import HashIds, Trace, trie_of
 
 LISTED = 1000
 """Rejected and repaired rows that are listed; more are counted."""
@@ -61,13 +62,10 @@ class Columns:
         self.prompts.append(prompts.astype(np.int32))
         self.outputs.append(outputs.astype(np.int32))
 
-    def add_hashes(self, ids: array[int], prompt_tokens: float) -> None:
-        """Take the hashes of the row added last; those beyond its prompt are dropped."""
-        most = math.ceil(prompt_tokens / BLOCK_TOKENS)
-        if len(ids) > most:
-            ids = ids[:most]
+    def add_hashes(self, ids: array[int], lengths: Sequence[int]) -> None:
+        """Take the hashes of the rows added last, `lengths` of them each."""
         self.hash_ids.extend(ids)
-        self.hash_lengths.append(len(ids))
+        self.hash_lengths.extend(lengths)
         if len(self.hash_ids) > MAX_HASH_IDS:
             raise ScenarioError("trace", f"{self.name}, more than {MAX_HASH_IDS} hashes", f"at most {MAX_HASH_IDS}")
 

@@ -29,6 +29,7 @@ class Use(IntEnum):
     SHARE = 3
     GROUP = 4
     PAIR = 5
+    ACCEPTANCE = 6
 
 
 def generator(seed: int, use: Use) -> np.random.Generator:

@@ -13,6 +13,7 @@ import numpy as np
 from sim.errors import ScenarioError, one_line
 from sim.workload.columns import Columns, RowError
 from sim.workload.headers import ARRIVAL, ARRIVAL_MS, OUTPUT, PROMPT, spelled
+from sim.workload.trace import BLOCK_TOKENS
 
 PIECE_ROWS = 8192
 HASH_IDS = ("hashids",)
@@ -58,23 +59,57 @@ def read_json_lines(first: str, text: TextIO, columns: Columns) -> None:
 
 
 def _read_piece(piece: list[str], start: int, columns: Columns) -> None:
-    rows: list[tuple[int, Row]] = []
     numbers = [number for number, line in enumerate(piece, start) if not line.isspace()]
-    for number, value in zip(numbers, _values([piece[number - start] for number in numbers]), strict=True):
+    values = _values([piece[number - start] for number in numbers])
+    if not _read_at_once(values, columns):
+        _read_singly(values, numbers, columns)
+
+
+def _read_at_once(values: list[Any], columns: Columns) -> bool:
+    """Take values if all are objects of one kind and good; say whether they were."""
+    try:
+        if len(kinds := set(map(tuple, values))) != 1:
+            return False
+        keys = _keys(kinds.pop())
+        cells = [[value[key] for value in values] for key in (keys.arrival, keys.prompt, keys.output)]
+        lists = [value[keys.hash_ids] for value in values] if keys.hash_ids else [()] * len(values)
+        ids, lengths = array("q", chain.from_iterable(lists)), list(map(len, lists))
+        if not set(map(type, chain(*cells))) <= NUMBERS:
+            return False
+        arrivals, prompts, outputs = np.array(cells, np.float64)
+    except (RowError, LookupError, TypeError, OverflowError):
+        return False
+    arrivals *= keys.arrival_scale
+    if not columns.is_good(arrivals, prompts, outputs).all() or (np.array(lengths) > _most_hashes(prompts)).any():
+        return False
+    columns.add(arrivals, prompts, outputs)
+    columns.add_hashes(ids, lengths)
+    return True
+
+
+def _read_singly(values: list[Any], numbers: list[int], columns: Columns) -> None:
+    rows: list[tuple[int, Row]] = []
+    for number, value in zip(numbers, values, strict=True):
         try:
             rows.append((number, _row(value)))
         except RowError as error:
             columns.reject(number, str(error))
     if not rows:
         return
-    values = np.array([row[:3] for _, row in rows], np.float64).T
-    good = columns.is_good(*values)
-    columns.add(*values[:, good])
+    numbers_read = np.array([row[:3] for _, row in rows], np.float64).T
+    good = columns.is_good(*numbers_read)
+    columns.add(*numbers_read[:, good])
     for (number, row), is_good in zip(rows, good.tolist(), strict=True):
         if is_good:
-            columns.add_hashes(row.hash_ids, row.prompt_tokens)
+            ids = row.hash_ids[: int(_most_hashes(row.prompt_tokens))]
+            columns.add_hashes(ids, [len(ids)])
         else:
             _reject(number, row, columns)
+
+
+def _most_hashes(prompt_tokens: Any) -> Any:
+    """Blocks of a prompt: hashes beyond them are dropped."""
+    return np.ceil(prompt_tokens / BLOCK_TOKENS)
 
 
 def _reject(number: int, row: Row, columns: Columns) -> None:

@@ -361,3 +361,28 @@ def test_sample_ships_and_is_clean():
     assert trace.rows == 200
     assert (trace.rejected, trace.repaired) == ((), ())
     assert len(trace.sha256) == 64
+
+
+def test_hashes_beyond_the_prompt_are_dropped():
+    row = '{"timestamp": 0, "input_length": 513, "output_length": 1, "hash_ids": [1, 2, 3, 4]}'
+
+    assert len(read_trace(row.encode()).hash_ids.nodes) == 2
+
+
+def test_too_many_hashes_are_refused(monkeypatch):
+    monkeypatch.setattr("sim.workload.columns.MAX_HASH_IDS", 3)
+    row = '{"timestamp": 0, "input_length": 2000, "output_length": 1, "hash_ids": [1, 2]}\n'
+
+    with pytest.raises(ScenarioError, match="at most 3"):
+        read_trace((2 * row).encode())
+
+
+def test_json_lines_that_differ_are_read_as_those_that_are_alike():
+    rows = [{"timestamp": 1000 * i, "input_length": 600, "output_length": 1 + i, "hash_ids": [1, i]} for i in range(9)]
+    alike = read_trace("\n".join(map(json.dumps, rows)).encode())
+    rows[3] = {"Timestamp": 3000, "input_tokens": 600, "osl": 4, "hash_ids": [1, 3]}
+
+    mixed = read_trace("\n".join(map(json.dumps, rows)).encode())
+
+    assert columns_of(mixed) == columns_of(alike)
+    assert mixed.hash_ids.nodes.tolist() == alike.hash_ids.nodes.tolist()
