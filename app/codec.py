@@ -15,7 +15,7 @@ import orjson
 from numpy.typing import NDArray
 
 from sim.engine.record import Kind
-from sim.frame import Log
+from sim.replay import Log
 from sim.workload import Requests
 
 STEPS_PER_LINE = 4096

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Coroutine
+from collections.abc import AsyncGenerator, Awaitable
 from contextlib import aclosing, suppress
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import StreamingResponse
@@ -14,7 +14,7 @@ from starlette.types import Receive, Scope, Send
 T = TypeVar("T")
 
 
-async def while_connected(request: Request, work: Coroutine[Any, Any, T]) -> T:
+async def while_connected(request: Request, work: Awaitable[T]) -> T:
     """Result of the work, which is cancelled if the client leaves first.
 
     Raises
@@ -22,7 +22,7 @@ async def while_connected(request: Request, work: Coroutine[Any, Any, T]) -> T:
     ClientDisconnect
         If the client has left.
     """
-    task = asyncio.create_task(work)
+    task = asyncio.ensure_future(work)
     watch = asyncio.create_task(_until_left(request.receive))
     try:
         await asyncio.wait({task, watch}, return_when=asyncio.FIRST_COMPLETED)

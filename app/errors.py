@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import logging
 import math
 from collections.abc import Mapping
 from http import HTTPStatus
@@ -16,11 +15,10 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.responses import HTMLResponse, Response
 
+from app.security import security_headers
 from sim.errors import ScenarioError
 
 SHOWN_CHARACTERS = 200
-
-logger = logging.getLogger("batchscope")
 
 
 class Problem(Exception):  # noqa: N818 (RFC 9457's word)
@@ -81,8 +79,8 @@ def _from_validation(error: RequestValidationError) -> Problem:
     return Problem(422, first["msg"], field=".".join(map(str, first["loc"][1:])), value=_json_value(first.get("input")))
 
 
-def _from_anything(error: Exception) -> Problem:
-    logger.error("unexpected error", exc_info=error)
+def _from_anything(_: Exception) -> Problem:
+    # The server logs it: Starlette raises it again once this is sent.
     return Problem(500, "The server made a mistake. It has been logged.")
 
 
@@ -98,7 +96,10 @@ _PROBLEMS: dict[type[Exception], Any] = {
 
 def _handler(to_problem: Any) -> Any:
     async def handle(request: Request, error: Exception) -> Response:
-        return problem_response(request, to_problem(error))
+        response = problem_response(request, to_problem(error))
+        if response.status_code == 500:  # answered outside all middleware
+            response.raw_headers += security_headers(request.app.state.settings.frame_ancestors)
+        return response
 
     return handle
 

@@ -39,13 +39,15 @@ def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
     return {status: {"description": _PROBLEMS[status], "content": content} for status in statuses}
 
 
-def answers(description: str, content: Mapping[str, Mapping[str, Any]]) -> dict[int | str, dict[str, Any]]:
-    """Responses for a result in the given media types, or that the client has it already."""
+def results(description: str, content: Mapping[str, Mapping[str, Any]]) -> dict[int | str, dict[str, Any]]:
+    """Responses for a result in the given media types."""
     media_types = {media_type: {"schema": dict(schema)} for media_type, schema in content.items()}
-    return {
-        200: {"description": description, "content": media_types},
-        304: {"description": "The client has it already"},
-    }
+    return {200: {"description": description, "content": media_types}}
+
+
+def answers(description: str, content: Mapping[str, Mapping[str, Any]]) -> dict[int | str, dict[str, Any]]:
+    """Responses for a result that a client may keep."""
+    return results(description, content) | {304: {"description": "The client has it already"}}
 
 
 def query_parameters(*views: str) -> dict[str, Any]:
@@ -108,7 +110,12 @@ def _help(parameter: Parameter) -> str:
 def _describe(parameter: Parameter) -> dict[str, Any]:
     control = CONTROL_BY_NAME[parameter.name]
     is_number = parameter.base.startswith(("int", "float"))
-    shown = {"label": control.label, "widget": control.widget, "group": control.group, "unit": control.unit}
+    shown: dict[str, Any] = {
+        "label": control.label,
+        "widget": control.widget,
+        "group": control.group,
+        "unit": control.unit,
+    }
     if control.widget == "range":
         shown |= {"low": control.low, "high": control.high, "step": control.step, "scale": control.scale}
     return {

@@ -5,7 +5,7 @@ import pytest
 
 from app import codec
 from sim.engine.record import EVENT, STEP, Kind
-from sim.frame import Log
+from sim.replay import Log
 from sim.workload.requests import Requests
 from tests.api.decoder import COLUMNS, decode
 

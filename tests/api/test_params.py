@@ -134,7 +134,9 @@ def test_a_control_lies_within_its_parameter(control):
 def test_openapi_lists_every_parameter_with_its_range():
     listed = {row["name"]: row["schema"] for row in query_parameters(*(view.name for view in VIEWS))["parameters"]}
     assert list(listed) == [*(p.name for p in PARAMETERS), *(view.name for view in VIEWS)]
-    assert listed["rate"] == {"type": "number", "exclusiveMinimum": 0, "maximum": 100_000, "default": 6}
+    rate = BY_NAME["rate"]
+    assert listed["rate"] == {"type": "number", "minimum": rate.low, "maximum": rate.high, "default": 6}
+    assert listed["slo_ttft_ms"]["exclusiveMinimum"] == 0
     assert listed["num_gpu_blocks"]["anyOf"][1] == {"const": "auto"}
 
 
