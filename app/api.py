@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from app.caching import cache_headers, is_known
 from app.connection import ClosingStream, while_connected
-from app.openapi import answers, describe_parameters, describe_views, problems, query_parameters
+from app.openapi import answers, describe_parameters, describe_views, problems, query_parameters, results
 from app.params import parse_query, read_query
 from app.service import Service, key_of
 from app.streams import StepStream, resumed

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from app.params import CONTROL_BY_NAME, VIEWS, View
+from app.params import CONTROL_BY_NAME, VIEWS, Control, View
 from sim.parameters import PARAMETERS, Parameter
 from sim.values import write_value
 
@@ -133,5 +133,11 @@ def _describe(parameter: Parameter) -> dict[str, Any]:
         "allowed": parameter.allowed,
         "needs": control.needs,
         "flags": list(control.flags),
-        "control": shown,
+        "control": _describe_control(control),
     }
+
+
+def _describe_control(control: Control) -> dict[str, Any]:
+    names = ("label", "widget", "group", "unit", "is_basic")
+    sliders = ("low", "high", "step", "scale") if control.widget == "range" else ()
+    return {name: getattr(control, name) for name in (*names, *sliders)}
