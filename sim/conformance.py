@@ -18,7 +18,7 @@ from sim.cost import Cost
 from sim.engine.layout import Cache, Config
 from sim.engine.setup import LogSizes, make_state
 from sim.errors import ScenarioError
-from sim.frame import Replay
+from sim.replay import Replay
 from sim.recorder import Recorder
 from sim.workload.requests import Requests
 

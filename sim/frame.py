@@ -1,317 +1,90 @@
-"""The state at a step, folded from the record alone: who runs where with which blocks, who waits, what is cached.
-
-`Replay` plays the events of a run forward, one step at a time. It is the Python twin of static/js/run.js, and
-the conformance check compares it field by field with what the real schedulers recorded.
-"""
+"""A frame: the state of a run at a step, after its ``schedule()``, as pages and tests read it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
+from sim.replay import Log, Replay
 
-from sim.engine.layout import Cache, Config
-from sim.engine.record import Kind
-from sim.freequeue import FreeQueue
-from sim.workload.requests import Requests
-
-
-class Log(NamedTuple):
-    """The record of a run: structured arrays of steps and events, and block ids."""
-
-    steps: NDArray[Any]
-    events: NDArray[Any]
-    ids: NDArray[np.int32]
-
-
-@dataclass(slots=True)
-class Life:
-    """One request as the replay knows it."""
-
-    index: int
-    known: int
-    prompt: int
-    target: int
-    state: str = "pending"  # waiting, preempted, running, held, finished, rejected
-    slot: int = -1
-    computed: int = 0
-    placeholders: int = 0
-    in_flight: int = 0
-    stale: int = 0
-    hit: int = 0
-    table: list[int] = field(default_factory=list)
+__all__ = ["Frame", "Log", "Row", "frame_of"]
 
 
 class Row(NamedTuple):
-    """A request in the step's plan: kind N new, R running, P resumed after preemption."""
+    """A request in a slot that still works; `scheduled` are its tokens in this step, `computed` those before it."""
 
     request: int
-    kind: str
-    before: int
-    tokens: int
-    samples: bool
+    slot: int
+    phase: str  # prefill or decode
+    computed: int
+    scheduled: int
+    prompt: int
+    outputs: int
     drafts: int
+    blocks: list[int]
 
 
-@dataclass(slots=True)
-class Planned:
-    """What one ``schedule()`` decided."""
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """State after the step's ``schedule()``.
 
-    rows: list[Row] = field(default_factory=list)
-    new_blocks: dict[int, list[int]] = field(default_factory=dict)
-    preempted: list[int] = field(default_factory=list)
-    drafts: dict[int, int] = field(default_factory=dict)
-    batch_rows: int = 0
-    padded_to: int = 0
-
-
-@dataclass(slots=True)
-class Updated:
-    """What one update brought."""
-
-    outputs: dict[int, int] = field(default_factory=dict)
-    finished: list[int] = field(default_factory=list)
-    accepted: dict[int, int] = field(default_factory=dict)
-
-
-class Event(NamedTuple):
-    """One event, as Python ints."""
-
-    kind: int
-    request: int
-    a: int
-    b: int
-
-
-_UPDATE = {Kind.ACCEPT, Kind.FIRST, Kind.FINISH, Kind.RELEASE}
-_PLANNED_ANYWAY = {Kind.ADMIT, Kind.RESUME}
-
-
-class Replay:
-    """The state of a run, moved forward step by step from its record.
-
-    Parameters
-    ----------
-    config : Config
-        The server the run was made with.
-    requests : Requests
-        The requests of the run.
-    log : Log
-        Its record.
-    arrivals : ndarray of float, shape (N,)
-        When each request arrived [s]; nan if it never did.
+    Notes
+    -----
+    `held` are finished requests whose slot a static batch keeps, with the slot; `waiting` is in order of the line;
+    `free_blocks` counts the free queue, `cached_blocks` those of it that still carry content, and `kept_blocks` what
+    free slots keep (prefix_cache=per_slot).
     """
 
-    def __init__(self, config: Config, requests: Requests, log: Log, arrivals: NDArray[np.float64]) -> None:
-        self.config, self.log = config, log
-        prompts, outputs = requests.prompt_tokens.tolist(), requests.output_tokens.tolist()
-        self.lives = [Life(i, p, p, p + o) for i, (p, o) in enumerate(zip(prompts, outputs, strict=True))]
-        self.running: list[int] = []
-        self.waiting: list[int] = []
-        self.free = FreeQueue(config.usable_blocks if config.region_blocks == 0 else 0)
-        self.reserved_free = config.usable_blocks if config.region_blocks else 0
-        self.kept: dict[int, tuple[int, int, list[int]]] = {}  # slot -> request, tokens, blocks
-        self.step = -1
-        self.planned, self.updated = Planned(), Updated()
-        self._pending: list[Row] = []
-        self._after: list[Event] = []
-        self._order = np.argsort(arrivals, kind="stable").tolist()
-        self._arrivals = arrivals.tolist()
-        self._next = 0
+    step: int
+    start_s: float
+    duration_s: float
+    running: list[Row]
+    held: list[tuple[int, int]]
+    waiting: list[int]
+    preempted: list[int]
+    free_blocks: int
+    cached_blocks: int
+    kept_blocks: int
 
-    @property
-    def free_blocks(self) -> int:
-        """Blocks in the free queue."""
-        return self.reserved_free if self.config.region_blocks else len(self.free)
 
-    def forward(self) -> None:
-        """Finish the current step and play ``schedule()`` of the next."""
-        self.finish()
-        self.step += 1
-        self.planned = Planned()
-        events = list(self._events(self.step))
-        cut = next((i for i, e in enumerate(events) if e.kind in _UPDATE), len(events))
-        self._receive(float(self.log.steps["start_s"][self.step]), events)
-        self._schedule(events[:cut])
-        self._after = events[cut:]
-        self._is_open = True
-
-    def finish(self) -> None:
-        """Play the update of the current step, once."""
-        if self.step < 0 or not self._is_open:
-            return
-        self._is_open = False
-        self.updated = Updated()
-        rows, self._pending = (self._pending, self.planned.rows) if self.config.is_async else (self.planned.rows, [])
-        self._update(rows)
-
-    _is_open: bool = False
-
-    def _events(self, step: int) -> Iterator[Event]:
-        steps, events = self.log.steps, self.log.events
-        first = int(steps["events_end"][step - 1]) if step else 0
-        self._id = int(steps["ids_end"][step - 1]) if step else 0
-        for row in events[first : int(steps["events_end"][step])].tolist():
-            yield Event(*row[:4])
-
-    def _receive(self, now_s: float, events: list[Event]) -> None:
-        rejected = {e.request for e in events if e.kind == Kind.REJECT}
-        while self._next < len(self._order) and self._arrivals[self._order[self._next]] <= now_s:
-            index = self._order[self._next]
-            self._next += 1
-            life = self.lives[index]
-            life.state = "rejected" if index in rejected else "waiting"
-            if index not in rejected:
-                self.waiting.append(index)
-
-    # -- schedule -------------------------------------------------------------------------------------------
-
-    def _schedule(self, events: list[Event]) -> None:
-        chunks = {e.request: e for e in events if e.kind == Kind.CHUNK}
-        drafts = {e.request: -e.a if e.b else e.a for e in events if e.kind == Kind.DRAFT}
-        skipped = {e.request for e in events if e.kind == Kind.SKIP}
-        stalled = next((e.a for e in events if e.kind == Kind.STALL), None)
-        self.planned.drafts = {i: abs(d) for i, d in drafts.items()}
-        before = list(self.running)
-        kinds: dict[int, str] = {}
-        for event in events:
-            self._apply(event, kinds)
-        survivors = [i for i in before if self.lives[i].state == "running" and i not in kinds]
-        limit = len(survivors) if stalled is None else self._position(before, stalled, survivors)
-        for position, index in enumerate(survivors):
-            if index not in skipped and position < limit:
-                self._plan(index, "R", chunks, drafts)
-        for index, kind in kinds.items():
-            self._plan(index, kind, chunks, drafts)
-
-    def _position(self, before: list[int], stalled: int, survivors: list[int]) -> int:
-        reached = set(before[:stalled])
-        return sum(1 for i in survivors if i in reached)
-
-    def _plan(self, index: int, kind: str, chunks: dict[int, Event], drafts: dict[int, int]) -> None:
-        life = self.lives[index]
-        tokens = chunks[index].a if index in chunks else 1
-        samples = life.computed + tokens >= life.known + life.placeholders
-        self.planned.rows.append(Row(index, kind, life.computed, tokens, samples, drafts.get(index, 0)))
-        life.computed += tokens
-        life.in_flight += tokens
-        if samples and self.config.is_async:
-            life.placeholders += 1
-
-    def _take_ids(self, count: int) -> list[int]:
-        ids: list[int] = self.log.ids[self._id : self._id + count].tolist()
-        self._id += count
-        return ids
-
-    def _apply(self, event: Event, kinds: dict[int, str]) -> None:
-        if event.kind in _PLANNED_ANYWAY:
-            kinds[event.request] = "N" if event.kind == Kind.ADMIT else "P"
-            self._admit(self.lives[event.request], event)
-        elif event.kind == Kind.SHARE:
-            self._add_blocks(event.request, [self.free.share(b) for b in self._take_ids(event.a)])
-        elif event.kind == Kind.TAKE:
-            self._add_blocks(event.request, [self.free.take(b) for b in self._take_ids(event.a)])
-        elif event.kind == Kind.RESERVE:
-            self.reserved_free -= event.a
-            self._add_blocks(event.request, list(range(event.b, event.b + event.a)))
-        elif event.kind == Kind.PREEMPT:
-            self._preempt(self.lives[event.request], event)
-        elif event.kind == Kind.EVICT:
-            self._evict(event)
-        elif event.kind == Kind.BATCH:
-            self.planned.batch_rows, self.planned.padded_to = event.a, event.b
-
-    def _add_blocks(self, index: int, blocks: list[int]) -> None:
-        self.lives[index].table += blocks
-        self.planned.new_blocks.setdefault(index, []).extend(blocks)
-
-    def _admit(self, life: Life, event: Event) -> None:
-        self.waiting.remove(life.index)
-        self.running.append(life.index)
-        life.state, life.slot, life.computed = "running", event.b, event.a
-        life.hit = event.a
-        life.table = self.kept.pop(event.b, (0, 0, []))[2] if self.config.cache == Cache.PER_SLOT else []
-
-    def _preempt(self, life: Life, event: Event) -> None:
-        self.running.remove(life.index)
-        self._free_table(life.table, event.a)
-        self.waiting.insert(0, life.index)
-        self.planned.preempted.append(life.index)
-        life.state, life.slot, life.computed, life.table = "preempted", -1, 0, []
-        life.stale, life.placeholders = life.in_flight, 0
-
-    def _evict(self, event: Event) -> None:
-        request, tokens, blocks = self.kept[event.b]
-        self.free.release(blocks[event.a :], 0)
-        if event.a:
-            self.kept[event.b] = (request, tokens, blocks[: event.a])
-        else:
-            del self.kept[event.b]
-
-    def _free_table(self, table: list[int], hashed: int) -> None:
-        if self.config.region_blocks:
-            self.reserved_free += len(table)
-        else:
-            self.free.release(table, hashed)
-
-    # -- update ---------------------------------------------------------------------------------------------
-
-    def _update(self, rows: list[Row]) -> None:
-        accepted = {e.request: e.a for e in self._after if e.kind == Kind.ACCEPT}
-        endings = {e.request: e for e in self._after if e.kind == Kind.FINISH}
-        for row in rows:
-            self._bring_home(self.lives[row.request], row, accepted.get(row.request, 0), endings)
-        for event in self._after:
-            if event.kind == Kind.RELEASE:
-                self._leave(self.lives[event.request], event.a)
-        self.updated.accepted = accepted
-
-    def _bring_home(self, life: Life, row: Row, accepted: int, endings: dict[int, Event]) -> None:
-        if life.state in ("finished", "held"):
-            return
-        life.in_flight -= row.tokens
-        is_stale = life.stale > 0
-        life.stale -= row.tokens if is_stale else 0
-        if not row.samples:
-            return
-        end = min(life.target, self.config.max_model_len)
-        life.computed -= abs(row.drafts) - accepted
-        surplus = max(life.known + 1 + accepted - end, 0)
-        life.known += 1 + accepted - surplus
-        self.updated.outputs[row.request] = 1 + accepted - surplus
-        life.computed -= surplus
-        if not is_stale and life.placeholders > 0:
-            life.placeholders -= 1 + accepted
-        if row.request in endings:
-            self._end(life, endings[row.request])
-
-    def _end(self, life: Life, event: Event) -> None:
-        self.updated.finished.append(life.index)
-        if life.state != "running":
-            self.waiting.remove(life.index)
-            life.state = "finished"
-        elif self.config.is_static:
-            life.state = "held"
-            if (
-                self.config.drops_finished_rows
-                and not self.config.region_blocks
-                and self.config.cache != Cache.PER_SLOT
-            ):
-                self._free_table(life.table, event.a)
-                life.table = []
-        else:
-            self._leave(life, event.a)
-
-    def _leave(self, life: Life, left: int) -> None:
-        self.running.remove(life.index)
-        if self.config.cache == Cache.PER_SLOT:
-            tokens = life.computed
-            size = -(-tokens // self.config.block_size)
-            self.kept[life.slot] = (life.index, tokens, life.table[:size])
-            self._free_table(life.table[size:] if not self.config.region_blocks else life.table, 0)
-        else:
-            self._free_table(life.table, left)
-        life.state, life.slot, life.table = "finished", -1, []
+def frame_of(replay: Replay) -> Frame:
+    """Frame of the step the replay is at."""
+    planned = {row.request: row for row in replay.planned.rows}
+    rows, held = [], []
+    for index in replay.running:
+        life, row = replay.lives[index], planned.get(index)
+        if life.state == "held":
+            held.append((index, life.slot))
+            continue
+        before = row.before if row else life.computed
+        # A row works on its prompt, or computes again what a preemption lost, until it samples from its last known token.
+        is_decode = before >= life.known + life.placeholders - 1 - (
+            replay.config.is_async and bool(row and row.samples)
+        )
+        is_decode = is_decode and before >= life.prompt
+        rows.append(
+            Row(
+                request=index,
+                slot=life.slot,
+                phase="decode" if is_decode else "prefill",
+                computed=before,
+                scheduled=row.tokens if row else 0,
+                prompt=life.prompt,
+                outputs=life.known - life.prompt,
+                drafts=row.drafts if row else 0,
+                blocks=list(life.table),
+            )
+        )
+    step = replay.log.steps[replay.step]
+    return Frame(
+        step=replay.step,
+        start_s=float(step["start_s"]),
+        duration_s=float(step["duration_s"]),
+        running=sorted(rows, key=lambda row: row.slot),
+        held=sorted(held, key=lambda pair: pair[1]),
+        waiting=list(replay.waiting),
+        preempted=list(replay.planned.preempted),
+        free_blocks=replay.free_blocks,
+        cached_blocks=len(replay.free.cached),
+        kept_blocks=sum(len(blocks) for _, _, blocks in replay.kept.values()),
+    )

@@ -17,7 +17,7 @@ class FreeQueue:
     def __init__(self, usable: int) -> None:
         self.order: OrderedDict[int, None] = OrderedDict.fromkeys(range(1, usable + 1))
         self.users: dict[int, int] = {}
-        self.cached: set[int] = set()
+        self.cached: set[int] = set()  # of the free ones
 
     def __len__(self) -> int:
         return len(self.order)
@@ -37,6 +37,7 @@ class FreeQueue:
             self.users[block] += 1
         else:
             del self.order[block]
+            self.cached.discard(block)
             self.users[block] = 1
         return block
 

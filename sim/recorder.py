@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sim.engine.layout import REQUEST, State, as_array, make_ints, make_log
 from sim.engine.loop import NEVER_S, Stop, advance
 from sim.engine.record import EVENT, STEP
-from sim.frame import Log
+from sim.replay import Log
 
 IDS = np.dtype(np.int32)
 CALL_STEPS = 1 << 30

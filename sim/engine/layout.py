@@ -243,4 +243,3 @@ def as_array(rows: Rows, dtype: np.dtype[Any], count: int) -> NDArray[Any]:
     if dtype.names is None:
         return np.array(rows[:count], dtype)
     return np.array([tuple(getattr(row, name) for name in dtype.names) for row in rows[:count]], dtype)
-

@@ -122,7 +122,7 @@ def advance(state: State, max_steps: int, until_s: float) -> int:
                 break
             count.now_s = time_s
         _run_step(state)
-        if count.planned == 0 and count.waiting > 0 and count.running == 0 and count.pending == 0:
-            if not config.emits_idle_steps:
-                return _STUCK
+        step = state.steps[count.steps - 1]
+        if step.running + step.held + count.pending == 0 and count.waiting > 0 and not config.emits_idle_steps:
+            return _STUCK
     return _LIMIT

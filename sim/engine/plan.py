@@ -24,7 +24,6 @@ def clear_totals(state: State) -> None:
     count.drafted = 0
     count.regular = 0
     count.flowing = 0
-    count.held = 0
     count.decode_context = 0.0
     count.prefill_context = 0.0
     count.prefill_pairs = 0.0

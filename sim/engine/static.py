@@ -28,14 +28,17 @@ def opens_at(state: State) -> float:
     return float(state.requests[waiting_at(state, 0)].arrival_s + config.static_wait_s)
 
 
-@leaf
-def hold(state: State, request: Rows) -> None:
-    """Count a finished row that stays in the batch, and what computing it on costs."""
-    config = state.config
+@part
+def hold(state: State) -> None:
+    """Count what computing the batch's finished rows on costs."""
     count = state.count
-    if config.drops_finished_rows == 0:
-        count.padding += 1
-        count.decode_context += request.known
+    if state.config.drops_finished_rows:
+        return
+    for i in range(count.running):
+        request = state.requests[state.seats[i].running]
+        if request.status == _FINISHED:
+            count.padding += 1
+            count.decode_context += request.known
 
 
 @leaf

@@ -41,6 +41,16 @@ def _leave(state: State, request: Rows) -> None:
 
 
 @part
+def _hold(state: State, request: Rows) -> None:
+    """Keep a finished row in its slot until the static batch ends; rows that are dropped give their blocks back."""
+    config = state.config
+    state.count.held += 1
+    if config.drops_finished_rows and config.region_blocks == 0 and config.cache != _PER_SLOT:
+        release(state, request.slot * config.table_width, request.held, request.hashed)
+        request.held = 0
+
+
+@part
 def _finish(state: State, request: Rows, index: int, time_s: float) -> None:
     """End a request: everything back at once, or held until the static batch ends."""
     config = state.config
@@ -52,9 +62,8 @@ def _finish(state: State, request: Rows, index: int, time_s: float) -> None:
     elif not config.is_static:
         _give_back(state, request, index)
         _leave(state, request)
-    elif config.drops_finished_rows and config.region_blocks == 0 and config.cache != _PER_SLOT:
-        release(state, request.slot * config.table_width, request.held, request.hashed)
-        request.held = 0
+    else:
+        _hold(state, request)
     request.status = _FINISHED
     release_followers(state, index, time_s)
 
@@ -151,6 +160,7 @@ def _end_batch(state: State) -> None:
         _give_back(state, request, index)
         _leave(state, request)
     count.running = 0
+    count.held = 0
 
 
 @part
@@ -164,5 +174,6 @@ def update(state: State, parity: int, planned: int, time_s: float) -> None:
         has_finished |= _update_row(state, state.plan[base + i], time_s)
     if planned > 0 or count.flowing > 0:
         count.emitted_s = time_s
-    if has_finished:
+    is_all_held = config.is_static and count.running > 0 and count.sampled == 0
+    if has_finished or is_all_held:
         _close_ranks(state)

@@ -160,6 +160,8 @@ def schedule(state: State) -> None:
     clear_totals(state)
     budget = UNLIMITED if config.is_static else config.max_num_batched_tokens
     threshold = config.long_prefill_token_threshold if count.running + count.waiting > 1 else 0
+    if count.held > 0:
+        hold(state)
     is_plain = not config.is_async and config.num_speculative_tokens == 0
     has_prefill = False
     has_preempted = False
@@ -175,8 +177,6 @@ def schedule(state: State) -> None:
         request = state.requests[index]
         i += 1
         if request.status == _FINISHED:
-            count.held += 1
-            hold(state, request)
             continue
         tokens = _tokens_to_plan(state, request, threshold, budget)
         if tokens == 0:

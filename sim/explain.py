@@ -1,0 +1,171 @@
+"""Why a step is as it is, in one sentence; and what each waiting request waits for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sim.engine.record import Kind, Why
+from sim.frame import Frame
+from sim.run import Run
+
+MOST_NAMED = 4
+
+
+def explain(run: Run, step: int) -> str:
+    """Sentence on what changed in a step and why.
+
+    Parameters
+    ----------
+    run : Run
+    step : int
+        Index of the step.
+    """
+    frame = run.frame(step)
+    happened = [text for text in (_preempted(run, frame), _admitted(run, step), _chunked(run, step, frame)) if text]
+    if not happened:
+        happened = [_steady(frame)]
+    waits = _waits(run, step, frame)
+    return " ".join([*happened, *([waits] if waits else [])])
+
+
+def explain_waiting(run: Run, step: int) -> list[tuple[int, str]]:
+    """What each waiting request waits for, in the order of the line.
+
+    Returns
+    -------
+    list of (request, reason)
+        Requests are indices, as everywhere in sim.
+    """
+    frame = run.frame(step)
+    if not frame.waiting:
+        return []
+    head = frame.waiting[0]
+    reasons = [(head, _head_reason(run, step, frame))]
+    shared = Why(int(run.steps["why"][step])) in _FOR_ALL
+    rest = reasons[0][1] if shared else f"behind {_name(head)}, the head of the line"
+    return reasons + [(request, rest) for request in frame.waiting[1:]]
+
+
+# Reasons that hold for the whole line alike; the others hold for its head, and the rest waits behind it.
+_FOR_ALL = {Why.BATCH_RUNNING, Why.BATCH_FILLING, Why.PREEMPTION}
+
+
+def _name(request: int) -> str:
+    return f"request {request + 1}"
+
+
+def _names(requests: Sequence[int]) -> str:
+    shown = [str(request + 1) for request in requests[:MOST_NAMED]]
+    more = len(requests) - len(shown)
+    if more:
+        return f"requests {', '.join(shown)} and {more} more"
+    if len(shown) == 1:
+        return f"request {shown[0]}"
+    return f"requests {', '.join(shown[:-1])} and {shown[-1]}"
+
+
+def _events(run: Run, step: int, *kinds: Kind) -> list[tuple[int, int, int]]:
+    """Requests with `a` and `b` of the step's events of these kinds."""
+    first = int(run.steps["events_end"][step - 1]) if step else 0
+    rows = run.events[first : int(run.steps["events_end"][step])]
+    return [(int(r["request"]), int(r["a"]), int(r["b"])) for r in rows if r["kind"] in kinds]
+
+
+def _left_before(run: Run, step: int) -> list[int]:
+    """Requests that gave their slot back just before this step."""
+    kinds = (Kind.RELEASE,) if run.setting.config.is_static else (Kind.FINISH,)
+    return [request for request, _, _ in _events(run, step - 1, *kinds)] if step else []
+
+
+def _preempted(run: Run, frame: Frame) -> str:
+    if not frame.preempted:
+        return ""
+    verb = "were" if len(frame.preempted) > 1 else "was"
+    return (
+        f"No KV block was left for the next tokens, so {_names(frame.preempted)} {verb} preempted: "
+        "blocks freed, back to the head of the line, to be computed again."
+    )
+
+
+def _admitted(run: Run, step: int) -> str:
+    admitted = _events(run, step, Kind.ADMIT, Kind.RESUME)
+    if not admitted:
+        return ""
+    who, verb = _names([request for request, _, _ in admitted]), "join" if len(admitted) > 1 else "joins"
+    hit = sum(tokens for _, tokens, _ in admitted)
+    reused = f" {hit:,} prompt tokens were cached and are not computed again." if hit else ""
+    if run.setting.config.is_static:
+        return f"The server was idle, so a new batch is formed: {who} {verb} it and all wait for its longest.{reused}"
+    left = _left_before(run, step)
+    if left and int(run.steps["waiting"][step - 1]) > 0:
+        return f"{_names(left).capitalize()} finished, so {who} {verb} at this step.{reused}"
+    return f"{who.capitalize()} {verb} the batch.{reused}"
+
+
+def _chunked(run: Run, step: int, frame: Frame) -> str:
+    rows = [row for row in frame.running if row.phase == "prefill" and row.scheduled]
+    rows = [row for row in rows if row.computed + row.scheduled < row.prompt + row.outputs]
+    if not rows:
+        return ""
+    row = rows[-1]
+    left = row.prompt + row.outputs - row.computed - row.scheduled
+    share = f"{row.scheduled:,} of its tokens fit this step's budget, {left:,} are left for later steps"
+    return f"{_name(row.request).capitalize()}'s prompt is cut: {share}."
+
+
+def _steady(frame: Frame) -> str:
+    decoding = [row for row in frame.running if row.scheduled]
+    if not decoding:
+        return "Nothing is scheduled: results of the step before are still to come."
+    count = len(decoding)
+    what = f"{count} requests decode" if count > 1 else f"{_name(decoding[0].request).capitalize()} decodes"
+    each = "one token each" if count > 1 else "one token"
+    if any(row.drafts for row in decoding):
+        each = "each with drafts to verify" if count > 1 else "with drafts to verify"
+    return f"{what}, {each}."
+
+
+def _waits(run: Run, step: int, frame: Frame) -> str:
+    held = len(frame.held)
+    if run.setting.config.is_static and held:
+        last = max(frame.running, key=lambda row: _remaining(run, row.request, row.outputs), default=None)
+        until = (
+            f" until {_name(last.request)} ends, {_remaining(run, last.request, last.outputs):,} steps from now"
+            if last
+            else ""
+        )
+        slots = f"{held} finished slot{'s' if held > 1 else ''}"
+        line = f"{len(frame.waiting)} wait while it keeps" if frame.waiting else "It keeps"
+        return f"{line} {slots}{until}."
+    if not frame.waiting:
+        return ""
+    return f"{len(frame.waiting)} wait: {_head_reason(run, step, frame)}."
+
+
+def _remaining(run: Run, request: int, outputs: int) -> int:
+    return int(run.requests.output_tokens[request]) - outputs
+
+
+def _head_reason(run: Run, step: int, frame: Frame) -> str:
+    why, server = Why(int(run.steps["why"][step])), run.scenario.server
+    head = frame.waiting[0]
+    need = -(-int(run.requests.prompt_tokens[head]) // server.block_size)
+    reasons = {
+        Why.NOBODY: "just arrived",
+        Why.SLOT: f"all {server.max_num_seqs} slots are taken",
+        Why.BLOCKS: _blocks_reason(run, frame, head, need),
+        Why.BUDGET: f"the step's budget of {run.plan.max_num_batched_tokens:,} tokens is spent",
+        Why.PREEMPTION: "nobody is admitted in a step that had to preempt",
+        Why.BATCH_RUNNING: "the static batch has to end first",
+        Why.BATCH_FILLING: "the static batch is not full yet",
+        Why.WHOLE_PROMPT: f"{_name(head)}'s prompt does not fit what is left of the step's budget, and is not to be cut",
+        Why.IN_FLIGHT: "a result of the step before is still to come",
+    }
+    return reasons[why]
+
+
+def _blocks_reason(run: Run, frame: Frame, head: int, need: int) -> str:
+    region = run.setting.config.region_blocks
+    if region:
+        return f"{_name(head)} would reserve {region:,} KV blocks in one piece, {frame.free_blocks:,} are free"
+    return f"{_name(head)} needs {need:,} KV blocks, {frame.free_blocks:,} are free"
