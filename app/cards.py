@@ -9,6 +9,7 @@ from typing import Any
 from app.view import MetricView, Versus
 
 MANY_TIMES = 10
+FEW, MANY = 100, 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +93,17 @@ def value_at(metrics: Mapping[str, Any], path: str) -> float | None:
 
 def written(value: float | None, card: Card) -> str:
     """The figure in its unit."""
-    return "–" if value is None else f"{value * card.scale:,.{card.digits}f}"
+    if value is None:
+        return "–"
+    scaled = value * card.scale
+    return f"{scaled:,.{_digits(scaled, card)}f}"
+
+
+def _digits(scaled: float, card: Card) -> int:
+    """Digits after the point: none from 1,000 on, and one of a small rate."""
+    if scaled >= MANY:
+        return 0
+    return 1 if card.unit == "tok/s" and scaled < FEW else card.digits
 
 
 def difference(value: float | None, other: float | None, card: Card) -> tuple[str, str]:

@@ -25,7 +25,7 @@ TWELVE = (
     "&max_num_seqs=4&cost=unit&b.batching=static"
 )
 KV_LIMIT = (
-    "rate=8&num_requests=60&prompt_tokens=400&output_tokens=300&max_num_seqs=16&num_gpu_blocks=385&max_model_len=2048"
+    "rate=8&num_requests=60&prompt_tokens=400&output_tokens=300&max_num_seqs=12&num_gpu_blocks=385&max_model_len=2048"
     "&b.kv=contiguous"
 )
 SAMPLE = "load=trace&trace={sha256}&max_num_seqs=16&b.batching=static"
@@ -39,7 +39,7 @@ def presets() -> tuple[Preset, ...]:
             "Static penalty",
             "Static holds every slot until the longest answer of its batch ends; continuous hands it on at once.",
             PENALTY,
-            4.2,
+            6.8,
         ),
         Preset(
             "Twelve requests",
@@ -49,14 +49,14 @@ def presets() -> tuple[Preset, ...]:
         ),
         Preset(
             "KV limit",
-            "Sixteen slots but only 384 blocks. Paged memory admits until they run out, then preempts; contiguous "
+            "Twelve slots but only 384 blocks. Paged memory admits until they run out, then preempts; contiguous "
             "reserves the longest context for each request and admits few.",
             KV_LIMIT,
             5,
         ),
         Preset(
             "Sample trace",
-            "Made to look like a chat service's traffic, seen through a window that moves. Drop your own trace here.",
+            "Made to look like a chat service's traffic. Drop your own file here; a long one gets a window that moves.",
             SAMPLE.format(sha256=sample_trace().sha256),
             20,
         ),

@@ -122,6 +122,7 @@ class WaitRow:
     series: int
     since: str
     reason: str
+    is_repeated: bool
 
 
 @dataclass(frozen=True, slots=True)

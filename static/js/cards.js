@@ -18,10 +18,18 @@ export function metricAt(metrics, path) {
 export function written(value, card) {
   if (value === null) return "–";
   const scaled = value * Number(card.scale);
-  return scaled.toLocaleString("en", {
-    minimumFractionDigits: Number(card.digits),
-    maximumFractionDigits: Number(card.digits),
-  });
+  const digits = digitsOf(scaled, card);
+  return scaled.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits });
+}
+
+/**
+ * Digits after the point: none from 1,000 on, and one of a small rate.
+ * @param {number} scaled
+ * @param {DOMStringMap} card
+ */
+function digitsOf(scaled, card) {
+  if (scaled >= 1000) return 0;
+  return card.unit === "tok/s" && scaled < 100 ? 1 : Number(card.digits);
 }
 
 /**

@@ -1,0 +1,196 @@
+"""The state of a run at a time, as the lab's panels print it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+from app.blocks import memory_caption, memory_slices, owners_of, shares, table_text
+from app.moment import Moment, boundaries, moment_of
+from app.params import write_query
+from app.view import FrameView, Part, Sentence, Slice, SlotRow, StepLinks, WaitRow, series
+from sim.explain import explain, explain_waiting
+from sim.frame import Frame, Row
+from sim.run import Run
+
+MOST_WAITING = 6
+MOST_SLOTS = 512
+LEAST_PERCENT = 0.7
+BOUNDS = ("the weights", "the KV cache", "compute", "communication", "overhead")
+BOUND_SENTENCES = (
+    "Reading the weights takes longer than computing {tokens} tokens: one more request costs next to nothing.",
+    "Reading the KV cache of {context} tokens of context takes longest: every request in the batch costs its share.",
+    "Computing {tokens} tokens takes longer than reading the weights: more tokens in a step now cost time.",
+    "The GPUs wait for each other's results longest.",
+    "Starting kernels and preparing the batch takes longest.",
+)
+PARTS = (("matmul_s", "matmuls"), ("attention_s", "attention"), ("comm_s", "communication"), ("host_s", "host"))
+
+
+def frame_view(runs: Mapping[str, Run], labels: Mapping[str, str], focus: str, t_s: float) -> FrameView:
+    """Panels for the focused run, and a sentence for each run at the same time."""
+    run, moment = runs[focus], moment_of(runs[focus], t_s)
+    label = labels[focus].lower()
+    return FrameView(
+        run=focus,
+        label=label,
+        t=f"{t_s:.6f}".rstrip("0").rstrip("."),
+        clock=f"t = {t_s:.3f} s · {label}" + (f", step {moment.step}" if moment.step >= 0 else ""),
+        why=tuple(_sentence(runs[name], labels[name], moment_of(runs[name], t_s)) for name in _order(runs, focus)),
+        links=step_links(runs, focus, moment),
+        **(_panels(run, moment.step) if moment.is_running else {}),
+    )
+
+
+def _panels(run: Run, step: int) -> dict[str, Any]:
+    frame, usable = run.frame(step), run.plan.usable_blocks
+    owners, waiting = owners_of(frame), _waiting(run, step)
+    return {
+        "summary": f"{len(frame.running) + len(frame.held)} of {run.scenario.server.max_num_seqs} slots in use",
+        "slots": _slots(run, frame, owners),
+        "blocks": memory_slices(frame, owners, usable),
+        "blocks_caption": memory_caption(frame, owners, usable, run.scenario.server.block_size),
+        "waiting": waiting[:MOST_WAITING],
+        "waiting_title": f"{len(waiting)} waiting" if waiting else "nobody waits",
+        "waiting_more": f"and {len(waiting) - MOST_WAITING} more behind them" if len(waiting) > MOST_WAITING else "",
+        "budget": _budget(run, frame),
+        "budget_title": _budget_title(run, step),
+        "budget_caption": _budget_caption(frame),
+        "parts": _parts(run, step),
+        "parts_title": _parts_title(run, step),
+        "parts_caption": _bound_sentence(run, step),
+    }
+
+
+def step_links(runs: Mapping[str, Run], focus: str, moment: Moment) -> StepLinks:
+    """Where the step buttons lead."""
+    scenarios = {name: run.scenario for name, run in runs.items()}
+    run = None if focus == "a" else focus
+    times = boundaries(runs[focus], moment)
+    return StepLinks(
+        **{name: "" if t is None else write_query(scenarios, t=round(t, 6), run=run) for name, t in times.items()}
+    )
+
+
+def _order(runs: Mapping[str, Run], focus: str) -> list[str]:
+    return [focus, *(name for name in runs if name != focus)]
+
+
+def _sentence(run: Run, label: str, moment: Moment) -> Sentence:
+    if moment.is_running:
+        return Sentence(label, f"step {moment.step}", explain(run, moment.step))
+    if moment.is_over:
+        return Sentence(label, "", "Every request is done.")
+    next_s = float(run.steps["start_s"][moment.step + 1]) if moment.step + 1 < len(run.steps) else None
+    rest = f" until {next_s:.3f} s" if next_s is not None else ""
+    return Sentence(label, "", f"The server is idle: no request is there{rest}.")
+
+
+def _slots(run: Run, frame: Frame, owners: Counter[int]) -> tuple[SlotRow, ...]:
+    rows = {row.slot: row for row in frame.running}
+    held = {slot: request for request, slot in frame.held}
+    result = []
+    for slot in range(min(run.scenario.server.max_num_seqs, MOST_SLOTS)):
+        if slot in rows:
+            row = rows[slot]
+            result.append(
+                SlotRow(
+                    slot,
+                    row.request,
+                    row.phase,
+                    tokens=_progress(run, row),
+                    step_tokens=f"{row.scheduled:,}",
+                    blocks=table_text(row.blocks, owners),
+                    series=series(row.request),
+                )
+            )
+        elif slot in held:
+            result.append(SlotRow(slot, held[slot], "done, held", series=series(held[slot])))
+        else:
+            result.append(SlotRow(slot))
+    return tuple(result)
+
+
+def _progress(run: Run, row: Row) -> str:
+    if row.phase == "prefill":
+        return f"{row.computed:,} of {row.prompt + row.outputs:,} prompt"
+    return f"{row.outputs:,} of {int(run.requests.output_tokens[row.request]):,} output"
+
+
+def _waiting(run: Run, step: int) -> tuple[WaitRow, ...]:
+    now_s, arrivals = float(run.steps["start_s"][step]), run.results["arrival_s"]
+    rows, before = [], ""
+    for request, reason in explain_waiting(run, step):
+        since = _duration(now_s - float(arrivals[request]))
+        rows.append(WaitRow(request, series(request), since, reason, is_repeated=reason == before))
+        before = reason
+    return tuple(rows)
+
+
+def _budget(run: Run, frame: Frame) -> tuple[Slice, ...]:
+    rows = sorted((row for row in frame.running if row.scheduled), key=lambda row: row.phase == "prefill")
+    whole = max(run.plan.max_num_batched_tokens, sum(row.scheduled for row in rows))
+    widths = shares([row.scheduled for row in rows], whole, LEAST_PERCENT)
+    return tuple(
+        Slice(
+            round(width, 3),
+            series(row.request),
+            row.phase if row.phase == "prefill" else "",
+            f"request {row.request + 1}: {row.scheduled}",
+        )
+        for row, width in zip(rows, widths, strict=True)
+    )
+
+
+def _budget_title(run: Run, step: int) -> str:
+    tokens = int(run.steps["prefill"][step]) + int(run.steps["decode"][step])
+    if run.scenario.server.batching == "static":
+        return f"{tokens:,} tokens"
+    return f"{tokens:,} of {run.plan.max_num_batched_tokens:,} tokens"
+
+
+def _budget_caption(frame: Frame) -> str:
+    chunks = [row.scheduled for row in frame.running if row.phase == "prefill" and row.scheduled]
+    decodes = sum(row.scheduled for row in frame.running if row.phase == "decode")
+    prefill = (
+        f"{len(chunks)} prompt chunk{'s' if len(chunks) != 1 else ''} of {sum(chunks):,} tokens"
+        if chunks
+        else "no prefill"
+    )
+    return f"{decodes:,} decode token{'s' if decodes != 1 else ''} · {prefill}"
+
+
+def _parts(run: Run, step: int) -> tuple[Part, ...]:
+    if run.scenario.server.cost == "unit":
+        return ()
+    row = run.steps[step]
+    whole = max(float(row["duration_s"]), 1e-12)
+    shown = [(label, float(row[name])) for name, label in PARTS if name != "comm_s" or float(row[name]) > 0]
+    return tuple(Part(label, f"{1000 * part:.2f} ms", round(100 * part / whole, 2)) for label, part in shown)
+
+
+def _parts_title(run: Run, step: int) -> str:
+    row = run.steps[step]
+    duration = _duration(float(row["duration_s"]))
+    return duration if run.scenario.server.cost == "unit" else f"{duration}, bound by {BOUNDS[int(row['bound'])]}"
+
+
+def _bound_sentence(run: Run, step: int) -> str:
+    row = run.steps[step]
+    if run.scenario.server.cost == "unit":
+        return "Every step takes one second here, so that steps can be counted."
+    tokens, context = int(row["prefill"]) + int(row["decode"]), int(row["decode_context"])
+    return BOUND_SENTENCES[int(row["bound"])].format(tokens=f"{tokens:,}", context=f"{context:,}")
+
+
+def _duration(seconds: float) -> str:
+    if seconds >= 10:
+        return f"{seconds:.1f} s"
+    return (
+        f"{seconds:.2f} s"
+        if seconds >= 1
+        else f"{1000 * seconds:.1f} ms"
+        if seconds < 0.01
+        else f"{1000 * seconds:.0f} ms"
+    )

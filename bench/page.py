@@ -1,0 +1,164 @@
+"""Times the lab in headless Chromium: slider to painted picture, bytes of a move, frames a second; prints JSON.
+
+An input event to the second animation frame after the canvas was drawn (Performance marks of static/js/lab.js);
+compressed bytes as transferSize; frames as the median of ten one-second counts while 64 slots play.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import socket
+import statistics
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Browser, Page, sync_playwright
+
+ROOT = Path(__file__).parents[1]
+FLAGS = (
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+MOVES = 50
+SECONDS = 10
+DENSE = (
+    "rate=40&num_requests=500&max_num_seqs=64&num_gpu_blocks=4097&max_num_batched_tokens=2048"
+    "&prompt_tokens=300&output_tokens=150&b.batching=static"
+)
+MOVE = """(slider, position) => new Promise((resolve) => {
+  new PerformanceObserver((list, observer) => { observer.disconnect(); resolve(list.getEntries()[0].duration) })
+    .observe({ entryTypes: ["measure"] });
+  slider.value = position;
+  slider.dispatchEvent(new Event("input", { bubbles: true }));
+})"""
+BYTES = """() => performance.getEntriesByType("resource").filter((entry) => entry.name.includes("/api/v1/steps"))
+  .map((entry) => entry.transferSize)"""
+COUNT_FRAMES = """(seconds) => new Promise((resolve) => {
+  const counts = [];
+  let begin = performance.now(), frames = 0;
+  const tick = (now) => {
+    frames++;
+    if (now - begin >= 1000) { counts.push(frames * 1000 / (now - begin)); begin = now; frames = 0; }
+    if (counts.length < seconds) requestAnimationFrame(tick); else resolve(counts);
+  };
+  requestAnimationFrame(tick);
+})"""
+
+
+def main() -> None:
+    with _server() as url, sync_playwright() as playwright:
+        path = playwright.chromium.executable_path
+        browser = playwright.chromium.launch(
+            args=[*FLAGS, *(["--no-sandbox"] if os.geteuid() == 0 else [])],
+            executable_path=path if Path(path).exists() else shutil.which("chromium") or shutil.which("google-chrome"),
+        )
+        result = _first_page(browser, url) | _moves(browser, url) | _frames(browser, url)
+        browser.close()
+    print(json.dumps(result, indent=2))
+
+
+def _open(browser: Browser, address: str) -> Page:
+    page = browser.new_page(viewport={"width": 1440, "height": 1000})
+    page.goto(address)
+    page.wait_for_function("() => document.getElementById('chart').dataset.drawn")
+    page.wait_for_load_state("networkidle")
+    return page
+
+
+def _first_page(browser: Browser, url: str) -> dict[str, Any]:
+    page = _open(browser, f"{url}/lab/?t=4.2")
+    sizes = page.evaluate(
+        """() => [...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")]
+          .map((entry) => [entry.name.includes("plotly"), entry.transferSize])"""
+    )
+    lcp = page.evaluate(
+        """() => new Promise((resolve) => new PerformanceObserver((list) => resolve(list.getEntries().at(-1).startTime))
+          .observe({ type: "largest-contentful-paint", buffered: true }))"""
+    )
+    page.close()
+    return {
+        "first_page_bytes_before_plotly": sum(size for is_plotly, size in sizes if not is_plotly),
+        "first_page_bytes": sum(size for _, size in sizes),
+        "lcp_ms": round(lcp),
+    }
+
+
+def _moves(browser: Browser, url: str) -> dict[str, Any]:
+    page = _open(browser, f"{url}/lab/?t=4.2")
+    page.evaluate("() => performance.clearResourceTimings()")
+    slider = page.locator('input[type=range][data-for="rate"]')
+    times = []
+    for i in range(MOVES):
+        times.append(float(slider.evaluate(MOVE, 480 + 4 * i)))
+        page.wait_for_timeout(60)
+    sizes = page.evaluate(BYTES)
+    runs = page.locator("[data-lane]").count()
+    moves = [sum(sizes[i : i + runs]) for i in range(0, len(sizes), runs)]
+    page.close()
+    return {
+        "slider_to_painted_ms": {
+            "p50": round(statistics.median(times), 1),
+            "p95": round(statistics.quantiles(times, n=20)[-1], 1),
+            "max": round(max(times), 1),
+            "moves": len(times),
+        },
+        "bytes_per_move": {"median": statistics.median(moves), "max": max(moves)},
+    }
+
+
+def _frames(browser: Browser, url: str) -> dict[str, Any]:
+    page = _open(browser, f"{url}/lab/?{DENSE}&t=2")
+    page.locator("#speed").select_option("0.3")
+    page.locator("#play").click()
+    page.wait_for_timeout(500)
+    counts = page.evaluate(COUNT_FRAMES, SECONDS)
+    is_playing = page.locator("#play").inner_text() == "Pause"
+    page.close()
+    return {
+        "playback_fps": {
+            "median": round(statistics.median(counts), 1),
+            "min": round(min(counts), 1),
+            "played": is_playing,
+        }
+    }
+
+
+@contextmanager
+def _server() -> Iterator[str]:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = [sys.executable, "-m", "uvicorn", "app.main:app", "--port", str(port), "--log-level", "warning"]
+    with subprocess.Popen(command, cwd=ROOT) as process:
+        try:
+            yield _ready(f"http://127.0.0.1:{port}")
+        finally:
+            process.terminate()
+
+
+def _ready(url: str) -> str:
+    end = time.monotonic() + 60
+    while True:
+        try:
+            with urllib.request.urlopen(f"{url}/health", timeout=5):
+                return url
+        except OSError:
+            if time.monotonic() > end:
+                raise
+            time.sleep(0.05)
+
+
+if __name__ == "__main__":
+    main()

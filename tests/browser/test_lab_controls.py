@@ -1,0 +1,104 @@
+"""Dragging a control: both timelines, the figures and the address follow, and the newest value wins."""
+
+import re
+
+import pytest
+from playwright.sync_api import Page, Route, expect
+
+from tests.browser.helpers import LAB, drag, figures, picture, query, wait_for_picture
+
+pytestmark = pytest.mark.browser
+
+
+def test_slider_changes_both_timelines_figures_and_address(lab: Page) -> None:
+    before = [picture(lab, "a"), picture(lab, "b"), figures(lab), lab.url]
+    drag(lab, "output_tokens", 760)
+    expect(lab).to_have_url(re.compile("output_tokens="))
+    lab.wait_for_load_state("networkidle")
+    after = [picture(lab, "a"), picture(lab, "b"), figures(lab), lab.url]
+    assert all(old != new for old, new in zip(before, after, strict=True))
+
+
+def test_field_beside_slider_sets_the_same_value(lab: Page) -> None:
+    lab.locator("#c-max_num_seqs").fill("4")
+    expect(lab).to_have_url(re.compile("max_num_seqs=4"))
+    expect(lab.locator('[data-for="max_num_seqs"]')).to_have_attribute("aria-valuetext", "4 slots")
+    expect(lab.locator("table.slots tbody tr")).to_have_count(4)
+
+
+def test_default_is_left_out_of_the_address(lab: Page) -> None:
+    lab.locator("#c-rate").fill("6")
+    expect(lab).not_to_have_url(re.compile(r"[?&]rate="))
+
+
+def test_reload_restores_the_same_state(lab: Page) -> None:
+    drag(lab, "rate", 700)
+    lab.locator("[data-step=forward]").click()
+    lab.wait_for_load_state("networkidle")
+    expect(lab).to_have_url(re.compile("rate="))
+    lab.wait_for_timeout(300)
+    before = [picture(lab, "a"), picture(lab, "b"), figures(lab), lab.locator("#clock").inner_text(), query(lab)]
+    lab.reload()
+    wait_for_picture(lab)
+    after = [picture(lab, "a"), picture(lab, "b"), figures(lab), lab.locator("#clock").inner_text(), query(lab)]
+    assert before == after
+
+
+def test_stale_answer_never_wins(lab: Page) -> None:
+    held: list[Route] = []
+    lab.route(re.compile(r"/api/v1/steps\?.*max_num_seqs=2\b"), held.append)
+    lab.locator("#c-max_num_seqs").fill("2")
+    lab.wait_for_timeout(100)
+    lab.locator("#c-max_num_seqs").fill("6")
+    expect(lab.locator("table.slots tbody tr")).to_have_count(6)
+    assert held
+    for route in held:
+        route.fulfill(status=200, body='{"requests": {}}\n{"metrics": {"steps": 0}}\n')
+    lab.wait_for_timeout(300)
+    assert query(lab)["max_num_seqs"] == "6"
+    expect(lab.locator('[data-lane="a"]')).to_have_attribute("style", re.compile("--slots: 6"))
+
+
+def test_stale_frame_never_wins(lab: Page) -> None:
+    held: list[Route] = []
+    lab.route(re.compile(r"/lab/frame/"), held.append, times=1)
+    lab.locator("[data-step=forward]").click()
+    lab.wait_for_timeout(50)
+    lab.locator("[data-step=forward]").click()
+    lab.wait_for_load_state("networkidle")
+    newest = lab.locator("#frame").get_attribute("data-t")
+    for route in held:
+        route.fulfill(status=200, body='<section id="frame" data-t="0">stale</section>')
+    lab.wait_for_timeout(200)
+    expect(lab.locator("#frame")).to_have_attribute("data-t", str(newest))
+
+
+def test_bad_value_is_explained_at_the_control_and_keeps_the_picture(lab: Page, complaints: list[str]) -> None:
+    before = picture(lab, "a")
+    lab.locator("#c-max_num_seqs").fill("0")
+    expect(lab.locator("#notice")).to_contain_text("max_num_seqs")
+    expect(lab.locator("#c-max_num_seqs")).to_have_attribute("aria-invalid", "true")
+    assert picture(lab, "a") == before
+    lab.locator("#c-max_num_seqs").fill("8")
+    expect(lab.locator("#notice")).to_be_hidden()
+    complaints.clear()
+
+
+def test_server_gone_keeps_what_there_is(lab: Page, complaints: list[str]) -> None:
+    before = picture(lab, "b")
+    lab.route("**/api/v1/steps*", lambda route: route.abort())
+    drag(lab, "rate", 640)
+    expect(lab.locator("#notice")).to_contain_text("does not answer")
+    assert picture(lab, "b") == before
+    complaints.clear()
+
+
+def test_server_and_page_write_figures_alike(page: Page, server: str) -> None:
+    page.goto(LAB)
+    wait_for_picture(page)
+    drawn = page.locator("[data-metric]").all_inner_texts()
+    html = page.request.get(LAB).text()
+    page.set_content(re.sub(r"<(script|link|meta)[^>]*>", "", html))
+    assert [re.sub(r"\s+", " ", text) for text in page.locator("[data-metric]").all_inner_texts()] == [
+        re.sub(r"\s+", " ", text) for text in drawn
+    ]
