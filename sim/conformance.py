@@ -18,8 +18,8 @@ from sim.cost import Cost
 from sim.engine.layout import Cache, Config
 from sim.engine.setup import LogSizes, make_state
 from sim.errors import ScenarioError
-from sim.replay import Replay
 from sim.recorder import Recorder
+from sim.replay import Replay
 from sim.workload.requests import Requests
 
 UNIT_COST = Cost(*([0.0] * len(Cost._fields)))

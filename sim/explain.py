@@ -21,7 +21,7 @@ def explain(run: Run, step: int) -> str:
         Index of the step.
     """
     frame = run.frame(step)
-    happened = [text for text in (_preempted(run, frame), _admitted(run, step), _chunked(run, step, frame)) if text]
+    happened = [text for text in (_preempted(frame), _admitted(run, step), _chunked(frame)) if text]
     if not happened:
         happened = [_steady(frame)]
     waits = _waits(run, step, frame)
@@ -77,7 +77,7 @@ def _left_before(run: Run, step: int) -> list[int]:
     return [request for request, _, _ in _events(run, step - 1, *kinds)] if step else []
 
 
-def _preempted(run: Run, frame: Frame) -> str:
+def _preempted(frame: Frame) -> str:
     if not frame.preempted:
         return ""
     verb = "were" if len(frame.preempted) > 1 else "was"
@@ -102,7 +102,7 @@ def _admitted(run: Run, step: int) -> str:
     return f"{who.capitalize()} {verb} the batch.{reused}"
 
 
-def _chunked(run: Run, step: int, frame: Frame) -> str:
+def _chunked(frame: Frame) -> str:
     rows = [row for row in frame.running if row.phase == "prefill" and row.scheduled]
     rows = [row for row in rows if row.computed + row.scheduled < row.prompt + row.outputs]
     if not rows:
@@ -158,7 +158,7 @@ def _head_reason(run: Run, step: int, frame: Frame) -> str:
         Why.PREEMPTION: "nobody is admitted in a step that had to preempt",
         Why.BATCH_RUNNING: "the static batch has to end first",
         Why.BATCH_FILLING: "the static batch is not full yet",
-        Why.WHOLE_PROMPT: f"{_name(head)}'s prompt does not fit what is left of the step's budget, and is not to be cut",
+        Why.WHOLE_PROMPT: f"{_name(head)}'s prompt is over what is left of the step's budget, and is not cut",
         Why.IN_FLIGHT: "a result of the step before is still to come",
     }
     return reasons[why]

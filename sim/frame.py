@@ -57,7 +57,7 @@ def frame_of(replay: Replay) -> Frame:
             held.append((index, life.slot))
             continue
         before = row.before if row else life.computed
-        # A row works on its prompt, or computes again what a preemption lost, until it samples from its last known token.
+        # A row works on its prompt, or computes again what a preemption lost, up to its last known token.
         is_decode = before >= life.known + life.placeholders - 1 - (
             replay.config.is_async and bool(row and row.samples)
         )

@@ -31,7 +31,7 @@ class Recorder:
         self._chunks: list[Log] = []
 
     def advance(self, max_steps: int = CALL_STEPS, until_s: float = NEVER_S) -> bool:
-        """Take steps until the run is done, `max_steps` are taken or the clock reaches `until_s` [s]; say if it is done."""
+        """Take at most `max_steps` steps, none at or after `until_s` [s]; say whether the run is done."""
         count = self.state.count
         end = int(count.step) + max_steps
         while not self.is_done:

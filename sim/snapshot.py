@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sim.engine.layout import BLOCK, LINE, PLAN, REQUEST, SEAT, Status, State, as_array
+from sim.engine.layout import BLOCK, LINE, PLAN, REQUEST, SEAT, State, Status, as_array
 from sim.freequeue import FreeQueue
 from sim.replay import Replay, Row
 
@@ -29,7 +29,7 @@ def load_state(replay: Replay, state: State, step: int) -> None:
     _load_lives(replay, state)
     _load_blocks(replay, state, seats)
     if state.config.is_async:
-        replay.pending = _pending_rows(replay, state)
+        replay.pending = _pending_rows(state)
     starts = replay.log.steps["start_s"]
     arrivals = np.sort(replay.arrivals)
     replay.next_arrival = int(np.searchsorted(arrivals, starts[step - 1], side="right")) if step else 0
@@ -88,7 +88,7 @@ def _load_blocks(replay: Replay, state: State, seats: NDArray[Any]) -> None:
     replay.free = queue
 
 
-def _pending_rows(replay: Replay, state: State) -> list[Row]:
+def _pending_rows(state: State) -> list[Row]:
     """Rows in flight; their kind and place do not matter any more."""
     count = state.count
     base = int(1 - count.parity) * int(state.config.max_num_seqs)

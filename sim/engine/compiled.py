@@ -39,11 +39,14 @@ def _is_writable(folder: Path) -> bool:
 
 
 def cache_folder() -> Path | None:
-    """First writable place for compiled code, None if there is none (then each process compiles)."""
-    home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    """First writable place for compiled code, None if there is none (then each process compiles).
+
+    A folder that others can write to is no such place: what is read from it is run.
+    """
+    home = os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser()
     base = os.environ.get("NUMBA_CACHE_DIR")
     places = [Path(base)] if base else []
-    places += [Path(home) / "batchscope", Path(tempfile.gettempdir()) / f"batchscope-{os.getuid()}"]
+    places.append(Path(home) / "batchscope")
     for place in places:
         folder = place / source_hash()
         if _is_writable(folder):
@@ -74,14 +77,14 @@ def part(function: F) -> F:
     dispatcher = numba.njit(**_OPTIONS, **_PART)(function)
     resolve = dispatcher.get_call_template
     dispatcher.get_call_template = lambda args, kws: resolve(tuple(_widened(a) for a in args), kws)
-    return dispatcher  # type: ignore[no-any-return]
+    return dispatcher
 
 
 def leaf(function: F) -> F:
     """Mark a part of a few lines: put into its caller before types are known, so that it compiles with it."""
-    return numba.njit(**_OPTIONS, inline="always")(function)  # type: ignore[no-any-return]
+    return numba.njit(**_OPTIONS, inline="always")(function)
 
 
 def entry(function: F) -> F:
     """Mark the one function of an engine that Python calls: compiled once, kept on disk."""
-    return numba.njit(**_OPTIONS, cache=CACHE_FOLDER is not None)(function)  # type: ignore[no-any-return]
+    return numba.njit(**_OPTIONS, cache=CACHE_FOLDER is not None)(function)

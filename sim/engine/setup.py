@@ -38,7 +38,7 @@ class Contents(NamedTuple):
 
     offsets: NDArray[np.int64]
     ids: NDArray[np.int32]
-    count: int
+    size: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +202,7 @@ def make_state(
         plan=make_rows(PLAN, 2 * config.max_num_seqs),
         lines=lines,
         blocks=_make_blocks(config.usable_blocks),
-        contents=make_rows(CONTENT, contents.count),
+        contents=make_rows(CONTENT, contents.size),
         numbers=make_ints(np.concatenate([np.zeros(tables, np.int32), contents.ids, accepts])),
         steps=make_log(STEP, sizes.steps),
         events=make_log(EVENT, sizes.events),

@@ -101,9 +101,9 @@ def make_room(state: State, needed: int, spared: int) -> None:
         oldest = -1
         for slot in range(config.num_seats):
             row = state.seats[slot]
-            if row.request < 0 and row.kept >= 0 and slot != spared and row.kept_blocks > 0:
-                if oldest < 0 or row.used_at < state.seats[oldest].used_at:
-                    oldest = slot
+            has_blocks = row.request < 0 and row.kept_blocks > 0 and slot != spared
+            if has_blocks and (oldest < 0 or row.used_at < state.seats[oldest].used_at):
+                oldest = slot
         if oldest < 0:
             return
         cut_kept(state, oldest, 0)

@@ -10,7 +10,7 @@ MODEL: a finished row that is computed on attends to the context it ended with.
 from __future__ import annotations
 
 from sim.engine.compiled import leaf, part
-from sim.engine.layout import Rows, State, Status
+from sim.engine.layout import State, Status
 from sim.engine.queues import next_arrival_s, waiting_at
 
 _FINISHED = int(Status.FINISHED)
