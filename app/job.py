@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from app.service import Service
 
 FIRST_SLICE_STEPS = 4096
-MOST_SLICE_STEPS = 1 << 20
-SLICE_S = 0.1
+GROWTH = 4
+SLICE_S = 0.5
 
 
 class Job:
@@ -99,7 +99,8 @@ class Job:
         start_s = time.perf_counter()
         is_done = session.advance(self._slice_steps)
         rate = self._slice_steps / max(time.perf_counter() - start_s, 1e-4)
-        self._slice_steps = min(max(int(rate * SLICE_S), FIRST_SLICE_STEPS), MOST_SLICE_STEPS)
+        # Reading the log costs its whole length, so slices grow with it, but none is to take much longer than SLICE_S.
+        self._slice_steps = max(min(int(rate * SLICE_S), GROWTH * self._slice_steps), FIRST_SLICE_STEPS)
         self.log = session.log()
         self._check_bytes()
         if is_done:

@@ -38,7 +38,7 @@ class Service:
 
     def __init__(self, settings: Settings, traces: TraceStore) -> None:
         self.settings, self.traces = settings, traces
-        self._pool = ThreadPoolExecutor(settings.workers, thread_name_prefix="simulate")
+        self._pool: ThreadPoolExecutor | None = None
         self._calls = 0
         self._uploads = 0
         self._jobs: dict[str, Job] = {}
@@ -52,7 +52,7 @@ class Service:
     async def in_thread(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Call in a worker thread. A call that is cancelled before it has begun does not begin."""
         loop = asyncio.get_running_loop()
-        future = self._pool.submit(function, *args, **kwargs)
+        future = self._threads().submit(function, *args, **kwargs)
         self._calls += 1
         future.add_done_callback(lambda _: loop.call_soon_threadsafe(self._count_down))
         return await asyncio.wrap_future(future)
@@ -95,11 +95,18 @@ class Service:
 
     def warm_up(self) -> None:
         """Load the compiled engine in the background, so that the first visitor does not wait for it."""
-        self._pool.submit(lambda: Session(scenario_from({"num_requests": 1}), None).advance())
+        self._threads().submit(lambda: Session(scenario_from({"num_requests": 1}), None).advance())
 
     def close(self) -> None:
         """End the threads; calls that have not begun are dropped."""
-        self._pool.shutdown(wait=False, cancel_futures=True)
+        if self._pool:
+            self._pool.shutdown(wait=False, cancel_futures=True)
+        self._pool = None
+
+    def _threads(self) -> ThreadPoolExecutor:
+        """Made when first needed, so that the service can be used again after `close`."""
+        self._pool = self._pool or ThreadPoolExecutor(self.settings.workers, thread_name_prefix="simulate")
+        return self._pool
 
     def _new_job(self, key: str, scenario: Scenario) -> Job:
         run = self._finished.get(key)
