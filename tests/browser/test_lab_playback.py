@@ -18,6 +18,7 @@ def step(page: Page, name: str) -> None:
 
 def test_step_forward_and_back_returns_to_the_same_frame(lab: Page) -> None:
     step(lab, "forward")
+    lab.wait_for_timeout(300)
     before = [
         lab.locator("#frame").inner_html(),
         lab.locator("#scene").text_content(),
