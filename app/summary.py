@@ -1,66 +1,15 @@
-"""What a run comes to: the summary as JSON, its requests as columns or as CSV."""
+"""What a run comes to, as JSON."""
 
 from __future__ import annotations
 
-import csv
-import io
-from typing import Any
-
-import numpy as np
 import orjson
-from numpy.typing import NDArray
 
-import sim
-from sim.run import FINISHED, PENDING, REFUSED, REJECTED, Run
-from sim.scenario import settings_of
+from sim.report import request_columns, requests_csv, summary_of
+from sim.run import Run
 
-STATUSES = {PENDING: "pending", FINISHED: "finished", REJECTED: "rejected", REFUSED: "refused"}
-
-
-def summary_of(run: Run, with_requests: bool = False) -> dict[str, Any]:
-    """Summary as PARAMETERS define it; plain values, None where there is no value."""
-    summary = {
-        "scenario": settings_of(run.scenario),
-        "version": sim.__version__,
-        "facts": run.facts,
-        "metrics": run.metrics(),
-        "rejected": run.rejected,
-    }
-    return summary | ({"requests": request_columns(run)} if with_requests else {})
-
-
-def request_columns(run: Run) -> dict[str, list[Any]]:
-    """Columns with a value per request, numbered from 1; times in seconds, None for what never came."""
-    results, requests = run.results, run.requests
-    return {
-        "request": list(range(1, len(results) + 1)),
-        "status": [STATUSES[status] for status in results["status"].tolist()],
-        "arrival_s": _seconds(results["arrival_s"]),
-        "prompt_tokens": requests.prompt_tokens.tolist(),
-        "output_tokens": requests.output_tokens.tolist(),
-        "scheduled_s": _seconds(results["scheduled_s"]),
-        "first_s": _seconds(results["first_s"]),
-        "finish_s": _seconds(results["finish_s"]),
-        "outputs": results["outputs"].tolist(),
-        "hit_tokens": results["hit_tokens"].tolist(),
-        "preemptions": results["preemptions"].tolist(),
-    }
+__all__ = ["request_columns", "requests_csv", "summary_json", "summary_of"]
 
 
 def summary_json(run: Run, with_requests: bool = False) -> bytes:
     """Summary as JSON."""
     return orjson.dumps(summary_of(run, with_requests), option=orjson.OPT_SERIALIZE_NUMPY)
-
-
-def requests_csv(run: Run) -> str:
-    """Columns of the requests as CSV; an empty cell is what never came."""
-    columns = request_columns(run)
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(zip(*columns.values(), strict=True))
-    return text.getvalue()
-
-
-def _seconds(times: NDArray[Any]) -> list[float | None]:
-    return [None if missing else time for time, missing in zip(times.tolist(), np.isnan(times).tolist(), strict=True)]

@@ -213,6 +213,12 @@ class Session:
         """Take at most `max_steps` steps, none at or after `until_s` [s]; say whether the run is done."""
         return self._recorder.advance(max_steps, until_s)
 
+    @property
+    def ended(self) -> int:
+        """Requests that finished or were turned away so far."""
+        status = self._recorder.requests()["status"]
+        return int(np.isin(status, [Status.FINISHED, Status.REJECTED]).sum())
+
     def log(self) -> Log:
         """Record so far."""
         return self._recorder.log()
