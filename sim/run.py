@@ -17,7 +17,7 @@ from sim.cost import make_cost
 from sim.engine.layout import Status
 from sim.engine.loop import NEVER_S
 from sim.engine.record import Kind
-from sim.engine.setup import LogSizes, log_sizes, make_state
+from sim.engine.setup import LogSizes, make_state
 from sim.frame import Frame, frame_of
 from sim.memory import KvPlan, kv_plan
 from sim.metrics import Measured, summary
@@ -166,7 +166,7 @@ class Run:
         """Replay ready to move on to `step`: the engine runs up to it again, which is faster than playing events."""
         if step <= SHORT_WAY:
             return Replay(self.setting.config, self.requests, self.log, self.results["arrival_s"])
-        session = _recorder(self.scenario, self.requests, self.setting, log_sizes(self.setting.config))
+        session = _recorder(self.scenario, self.requests, self.setting, None)
         session.advance(max_steps=step)
         replay = Replay(self.setting.config, self.requests, self.log, self.results["arrival_s"])
         load_state(replay, session.state, step)

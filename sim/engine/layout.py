@@ -105,7 +105,6 @@ COUNT = np.dtype(
         ("now_s", "f8"),
         ("emitted_s", "f8"),
         ("pending_s", "f8"),
-        ("step", "i8"),
         ("releases", "i8"),
         ("running", "i4"),
         ("held", "i4"),
@@ -133,12 +132,10 @@ COUNT = np.dtype(
         ("decode_context", "f8"),
         ("prefill_context", "f8"),
         ("prefill_pairs", "f8"),
-        # ends of the logs: rows written, and rows that were taken away before
+        # rows written to the logs
         ("steps", "i8"),
         ("events", "i8"),
         ("ids", "i8"),
-        ("events_before", "i8"),
-        ("ids_before", "i8"),
     ]
 )
 
@@ -237,9 +234,9 @@ def make_row(dtype: np.dtype[Any], **fields: Any) -> Any:
 
 
 def as_array(rows: Rows, dtype: np.dtype[Any], count: int) -> NDArray[Any]:
-    """A copy of the first `count` rows as a NumPy array, whichever way they are held."""
+    """First `count` rows as a NumPy array: a view when compiled."""
     if isinstance(rows, np.ndarray):
-        return rows[:count].copy()
+        return rows[:count]
     if dtype.names is None:
         return np.array(rows[:count], dtype)
     return np.array([tuple(getattr(row, name) for name in dtype.names) for row in rows[:count]], dtype)

@@ -56,12 +56,15 @@ STEP = np.dtype(
     [
         ("start_s", "f8"),
         ("duration_s", "f8"),
+        ("decode_context", "f8"),
+        ("prefill_context", "f8"),
+        ("prefill_pairs", "f8"),
+        ("events_end", "i8"),
+        ("ids_end", "i8"),
         ("matmul_s", "f4"),
         ("attention_s", "f4"),
         ("comm_s", "f4"),
         ("host_s", "f4"),
-        ("bound", "u1"),
-        ("why", "u1"),
         ("prefill", "i4"),
         ("decode", "i4"),
         ("padding", "i4"),
@@ -75,12 +78,10 @@ STEP = np.dtype(
         ("admitted", "i4"),
         ("drafts", "i4"),
         ("regular", "i4"),
-        ("decode_context", "f8"),
-        ("prefill_context", "f8"),
-        ("prefill_pairs", "f8"),
-        ("events_end", "i8"),
-        ("ids_end", "i8"),
-    ]
+        ("bound", "u1"),
+        ("why", "u1"),
+    ],
+    align=True,
 )
 EVENT = np.dtype([("kind", "u1"), ("request", "i4"), ("a", "i4"), ("b", "i4"), ("seconds", "f8")], align=True)
 
@@ -162,7 +163,6 @@ def close_step(state: State, step: Rows) -> None:
     step.regular = count.regular
     step.free_end = count.free
     step.cached = count.cached
-    step.events_end = count.events_before + count.events
-    step.ids_end = count.ids_before + count.ids
+    step.events_end = count.events
+    step.ids_end = count.ids
     count.steps += 1
-    count.step += 1

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sim.cost import Cost
+from sim.engine.compiled import IS_COMPILED
 from sim.engine.layout import (
     BLOCK,
     CONTENT,
@@ -30,7 +31,8 @@ from sim.engine.layout import (
 from sim.engine.record import EVENT, EVENTS_PER_ROW, STEP
 from sim.workload.requests import Requests
 
-DEFAULT_LOG_STEPS = 32_768
+# Steps that a log has room for at first, at most: memory that is not written to is not taken.
+MOST_LOG_STEPS = 1 << 19 if IS_COMPILED else 1 << 12
 
 
 class Contents(NamedTuple):
@@ -56,10 +58,12 @@ def least_log_sizes(config: Config) -> LogSizes:
     return LogSizes(1, EVENTS_PER_ROW * rows, config.usable_blocks + rows * (config.table_width + 1))
 
 
-def log_sizes(config: Config, steps: int = DEFAULT_LOG_STEPS) -> LogSizes:
-    """Sizes for about so many steps between two calls."""
+def log_sizes(config: Config, requests: Requests) -> LogSizes:
+    """Sizes that hold most runs of these requests whole: a step brings a token, or a chunk of a prompt."""
+    tokens = int(requests.output_tokens.sum(dtype=np.int64)) + 2 * len(requests.output_tokens)
+    steps = min(tokens, MOST_LOG_STEPS)
     least = least_log_sizes(config)
-    return LogSizes(steps, least.events + 6 * steps, least.ids + 4 * steps)
+    return LogSizes(steps + 1, least.events + 2 * steps, least.ids + 4 * steps)
 
 
 NO_CONTENTS = Contents(np.zeros(0, np.int64), np.zeros(0, np.int32), 1)
@@ -185,7 +189,7 @@ def make_state(
     -------
     State
     """
-    sizes = sizes or log_sizes(config)
+    sizes = sizes or log_sizes(config, requests)
     has_contents = config.cache == Cache.SHARED
     contents = content_ids(requests, config.block_size) if has_contents else NO_CONTENTS
     tables = config.max_num_seqs * config.table_width

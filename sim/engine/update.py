@@ -75,11 +75,11 @@ def _count_gap(state: State, request: Rows, index: int, time_s: float) -> None:
     if request.known == request.prompt:
         request.first_s = time_s
         emit(state, _FIRST, index, 0, 0)
-    elif request.last_step == count.step - 1:
+    elif request.last_step == count.steps - 1:
         count.regular += 1
     else:
         emit_gap(state, index, time_s - request.last_s)
-    request.last_step = count.step
+    request.last_step = count.steps
     request.last_s = time_s
 
 

@@ -55,7 +55,7 @@ def _try_to_grow(state: State, request: Rows, index: int, tokens: int) -> bool:
 def _pause(state: State, index: int) -> None:
     """Remember when a request's last token came, since none comes in this step."""
     request = state.requests[index]
-    if request.last_step == state.count.step - 1:
+    if request.last_step == state.count.steps - 1:
         request.last_s = state.count.emitted_s
 
 
@@ -123,7 +123,7 @@ def _flow(state: State, i: int, budget: int) -> int:
     count = state.count
     first = i
     last = min(int(count.running), i + budget)
-    step = count.step
+    step = count.steps
     context = 0
     while i < last:
         request = state.requests[state.seats[i].running]
