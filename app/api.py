@@ -15,9 +15,10 @@ from app.openapi import answers, describe_parameters, describe_views, problems, 
 from app.params import parse_query, read_query
 from app.service import Service, key_of
 from app.streams import StepStream, resumed
-from app.summary import requests_csv, summary_json
 from app.uploads import read_upload
 from sim.catalog import load_gpus, load_models
+from sim.report import requests_csv, summary_of
+from sim.run import Run
 from sim.workload import Trace
 from sim.workload.read import MAX_BYTES
 
@@ -50,7 +51,7 @@ async def get_run(request: Request) -> Response:
     body = (
         await service.in_thread(requests_csv, run)
         if is_csv
-        else await service.in_thread(summary_json, run, views.requests)
+        else await service.in_thread(_summary_json, run, views.requests)
     )
     return Response(body, headers=headers, media_type=CSV if is_csv else JSON)
 
@@ -114,6 +115,10 @@ async def post_trace(request: Request) -> Response:
         upload = await read_upload(request, MAX_BYTES)
         trace = await service.in_thread(service.traces.add, upload.content, upload.name)
     return Response(orjson.dumps(_describe_trace(trace)), media_type=JSON)
+
+
+def _summary_json(run: Run, with_requests: bool) -> bytes:
+    return orjson.dumps(summary_of(run, with_requests), option=orjson.OPT_SERIALIZE_NUMPY)
 
 
 def _wants_csv(accept: str) -> bool:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from app.limits import check_size
+from sim.engine.layout import BLOCK, REQUEST
 from sim.replay import Log
 from sim.run import Run, Session
 from sim.scenario import Scenario, ScenarioError
@@ -46,6 +47,14 @@ class Job:
     def steps(self) -> int:
         """Steps that can be read."""
         return len(self.log.steps) if self.log else 0
+
+    @property
+    def nbytes(self) -> int:
+        """Memory it takes, roughly."""
+        if self._session is None:
+            return self.run.nbytes if self.run else 0
+        blocks = self._session.plan.num_gpu_blocks * BLOCK.itemsize
+        return blocks + len(self.requests.arrival_s) * REQUEST.itemsize + _nbytes(self.log)
 
     @property
     def requests(self) -> Requests:
@@ -90,6 +99,7 @@ class Job:
             await self._service.in_thread(self._advance)
         finally:
             self._slice = None
+        self._service.check_memory()
         if self.run is not None:
             self._on_finish(self.run)
 
@@ -115,9 +125,13 @@ class Job:
 
     def _check_bytes(self) -> None:
         most = self._service.settings.max_run_bytes
-        if self.log is not None and sum(part.nbytes for part in self.log) > most:
+        if _nbytes(self.log) > most:
             what = f"a run whose record is larger than {most / 2**20:,.0f} MiB"
             raise ScenarioError("num_requests", what, "fewer requests, or a shorter window of the trace")
+
+
+def _nbytes(log: Log | None) -> int:
+    return sum(part.nbytes for part in log) if log else 0
 
 
 def _retrieve(task: asyncio.Task[None]) -> None:

@@ -76,6 +76,11 @@ class Service:
             if not job.readers:
                 del self._jobs[key]
 
+    def check_memory(self) -> None:
+        """Raise 503 if the runs that are read now take more memory than they may."""
+        if sum(job.nbytes for job in self._jobs.values()) > self.settings.max_open_bytes:
+            raise busy("The runs under way take all the memory they may.", retry_after_s=5)
+
     @asynccontextmanager
     async def upload_slot(self) -> AsyncIterator[None]:
         """Hold on one of the places for uploads, which are large while they are read.

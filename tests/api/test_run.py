@@ -7,8 +7,8 @@ import pytest
 from starlette.testclient import TestClient
 
 import sim
-from app.summary import summary_of
 from sim.parameters import PARAMETERS
+from sim.report import summary_of
 from sim.run import simulate
 from sim.scenario import scenario_from, settings_of
 from tests.api.conftest import SMALL

@@ -56,7 +56,16 @@ def service(tmp_path: Path) -> Iterator[Service]:
 
 
 def small(seed: int = 1) -> Scenario:
-    return scenario_from({"num_requests": 4, "prompt_tokens": 64, "output_tokens": 8, "seed": seed})
+    return scenario_from(
+        {
+            "num_requests": 4,
+            "num_gpu_blocks": 999,
+            "max_model_len": 512,
+            "prompt_tokens": 64,
+            "output_tokens": 8,
+            "seed": seed,
+        }
+    )
 
 
 async def finish(service: Service, scenario: Scenario) -> int:
@@ -172,6 +181,17 @@ def test_too_many_open_runs_are_503(tmp_path: Path):
         async with service.open(small()):
             with pytest.raises(Problem, match="Too many"):
                 await finish(service, small(2))
+
+    asyncio.run(main())
+
+
+def test_runs_that_take_too_much_memory_together_are_503(tmp_path: Path):
+    service = make_service(tmp_path, max_open_bytes=2**20)
+
+    async def main() -> None:
+        with pytest.raises(Problem, match="memory"):
+            await finish(service, LONG)
+        assert await finish(service, small()) > 0
 
     asyncio.run(main())
 
