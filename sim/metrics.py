@@ -35,6 +35,7 @@ class Measured:
     | step_start_s, step_duration_s | S, s |
     | active, held, waiting | S; slots whose request prefills or decodes, slots of finished requests, waiting line |
     | bound | S; index into sim.cost.BOUNDS |
+    | computed, padding | S; tokens of requests, and tokens computed for nobody (static batches) |
     """
 
     arrival_s: Floats
@@ -55,6 +56,8 @@ class Measured:
     held: Ints
     waiting: Ints
     bound: Ints
+    computed: Ints
+    padding: Ints
     slots: int
     slo: Slo
 
@@ -166,6 +169,11 @@ def _bound_share(m: Measured) -> dict[str, float | None]:
     return {name: _ratio(float(s), float(seconds.sum())) for name, s in zip(BOUNDS, seconds, strict=True)}
 
 
+def _padding_share(m: Measured) -> float | None:
+    padding, computed = float(m.padding.sum(dtype=np.int64)), float(m.computed.sum(dtype=np.int64))
+    return _ratio(padding, padding + computed)
+
+
 def _later_tokens(m: Measured) -> Floats:
     return m.tpot_s[m.output_tokens[m.is_finished] > 1]
 
@@ -217,6 +225,8 @@ METRICS: tuple[Metric, ...] = (
            ("batching", "max_num_seqs", "output_sigma", *LOAD), _idle_slot_share),
     Metric("held_slot_share", "", "Slot-time held by a finished request while somebody waits",
            ("batching", "output_sigma", "max_num_seqs"), _held_slot_share),
+    Metric("padding_share", "", "Share of computed tokens that are padding or rows that are done",
+           ("batching", "static_rows", "max_num_seqs", *LENGTHS), _padding_share),
     Metric("bound_share", "", "Share of step time by what bound the step",
            ("max_num_seqs", "prompt_tokens", *HARDWARE), _bound_share),
     Metric("finished", "requests", "Requests that got all their tokens", ("num_requests",),

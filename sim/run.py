@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -61,7 +62,8 @@ class Run:
     facts: dict[str, Any]
     log: Log
     results: NDArray[Any]
-    _replays: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    _replays: list[Replay] = field(default_factory=list, repr=False, compare=False)
+    _lock: Lock = field(default_factory=Lock, repr=False, compare=False)
 
     @property
     def steps(self) -> NDArray[Any]:
@@ -135,6 +137,8 @@ class Run:
                 held=steps["held"],
                 waiting=steps["waiting"],
                 bound=steps["bound"],
+                computed=steps["prefill"] + steps["decode"],
+                padding=steps["padding"],
                 slots=self.scenario.server.max_num_seqs,
                 slo=self.scenario.slo,
             )
@@ -148,16 +152,17 @@ class Run:
         IndexError
             If there is no such step.
         """
-        return frame_of(self.replay_at(step))
+        with self._lock:
+            return frame_of(self._replay_at(step))
 
-    def replay_at(self, step: int) -> Replay:
+    def _replay_at(self, step: int) -> Replay:
         """Replay that stands at a step: the last one moved on if it can be, else one from the nearest engine state."""
         if not 0 <= step < len(self.steps):
             raise IndexError(f"step {step} of {len(self.steps)}")
-        replay = self._replays.get("last")
+        replay = self._replays[0] if self._replays else None
         if replay is None or not replay.step <= step <= replay.step + SHORT_WAY:
-            replay = self._replay_from(max(0, step))
-            self._replays["last"] = replay
+            replay = self._replay_from(step)
+            self._replays[:] = [replay]
         while replay.step < step:
             replay.forward()
         return replay

@@ -41,6 +41,8 @@ def make_measured(requests=(), steps=(), gaps=(), slots=4, **slo):
         held=held.astype(np.int32),
         waiting=waiting.astype(np.int32),
         bound=np.zeros(len(start), np.uint8),
+        computed=np.full(len(start), 3),
+        padding=np.full(len(start), 1),
         slots=slots,
         slo=scenario_from(slo).slo,
     )
@@ -189,3 +191,9 @@ def test_table_holds_what_is_specified_once_with_meaning_and_drivers():
         assert metric.meaning
         assert metric.driven_by
         assert set(metric.driven_by) <= set(BY_NAME)
+
+
+def test_padding_share_counts_padding_among_all_computed_tokens() -> None:
+    shares = summary(make_measured())
+
+    assert shares["padding_share"] == 0.25
