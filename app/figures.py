@@ -37,8 +37,6 @@ def course_figure(runs: Sequence[tuple[str, str]]) -> go.Figure:
                     name=label,
                     mode="lines",
                     line={"shape": "hv", "width": width, "dash": dash},
-                    legendgroup=name,
-                    showlegend=row == 1,
                     hovertemplate="%{y:,}",
                     meta={"run": name, "column": column, "colour": colour},
                 ),
@@ -48,9 +46,9 @@ def course_figure(runs: Sequence[tuple[str, str]]) -> go.Figure:
     figure.update_layout(_layout())
     for row, (_, title) in enumerate(PANELS, start=1):
         figure.add_annotation(_title(title, f"y{row if row > 1 else ''} domain"))
-    figure.update_xaxes(fixedrange=True, showgrid=False, ticks="", showticklabels=False)
+    figure.update_xaxes(fixedrange=True, showgrid=False, ticks="", showticklabels=False, ticklabeloverflow="allow")
     figure.update_xaxes(showticklabels=True, ticksuffix=" s", row=len(PANELS), col=1)
-    figure.update_yaxes(fixedrange=True, rangemode="tozero", nticks=3, zeroline=False)
+    figure.update_yaxes(fixedrange=True, rangemode="tozero", nticks=3, zeroline=False, ticklabeloverflow="allow")
     figure.add_shape(type="line", xref="x", yref="paper", x0=0, x1=0, y0=0, y1=1, line={"width": 2})
     return figure
 
@@ -69,7 +67,7 @@ def _layout() -> dict[str, Any]:
         "paper_bgcolor": "rgba(0,0,0,0)",
         "plot_bgcolor": "rgba(0,0,0,0)",
         "hovermode": "x unified",
-        "legend": {"orientation": "h", "x": 1, "xanchor": "right", "y": 1.02, "yanchor": "bottom"},
+        "showlegend": False,
         "dragmode": False,
     }
 

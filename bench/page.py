@@ -152,7 +152,8 @@ def _ready(url: str) -> str:
     end = time.monotonic() + 60
     while True:
         try:
-            with urllib.request.urlopen(f"{url}/health", timeout=5):
+            # The page itself, so that the engine is loaded (and compiled, if it has just been changed).
+            with urllib.request.urlopen(f"{url}/lab/", timeout=300):
                 return url
         except OSError:
             if time.monotonic() > end:

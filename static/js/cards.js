@@ -1,5 +1,9 @@
 /** The figures of both runs: what is shown, how it is written and which way is better stands in the markup. */
 
+const FORMATS = [0, 1, 2].map(
+  (digits) => new Intl.NumberFormat("en", { minimumFractionDigits: digits, maximumFractionDigits: digits }),
+);
+
 /**
  * @param {Record<string, any> | null} metrics
  * @param {string} path as in "ttft_s.p50"
@@ -18,8 +22,7 @@ export function metricAt(metrics, path) {
 export function written(value, card) {
   if (value === null) return "–";
   const scaled = value * Number(card.scale);
-  const digits = digitsOf(scaled, card);
-  return scaled.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits });
+  return FORMATS[digitsOf(scaled, card)].format(scaled);
 }
 
 /**

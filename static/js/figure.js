@@ -4,12 +4,20 @@
  * @typedef {import("./run.js").Run} Run
  * @typedef {import("./scene.js").Scene} Scene
  * @typedef {import("./palette.js").Palette} Palette
- * @typedef {{box: HTMLElement, canvas: HTMLCanvasElement, now: HTMLElement, text: string}} LaneParts
+ * @typedef {object} LaneParts
+ * @property {HTMLElement} box
+ * @property {HTMLCanvasElement} canvas
+ * @property {HTMLElement} now label at the playhead
+ * @property {HTMLElement} note which slots are shown
+ * @property {string} text of the label
+ * @property {number} rows slots that are drawn
  */
 import { barsOf } from "./bars.js";
 import { drawCourses } from "./overview.js";
 import { stepAt } from "./run.js";
 import { drawAxis, drawLane, penOf } from "./timeline.js";
+
+const ALL_ROWS = 32;
 
 export class Figure {
   /** @param {HTMLElement} root the lanes */
@@ -18,10 +26,10 @@ export class Figure {
     /** @type {Record<string, LaneParts>} */
     this.lanes = {};
     for (const box of /** @type {NodeListOf<HTMLElement>} */ (root.querySelectorAll("[data-lane]")))
-      this.lanes[box.dataset.lane ?? ""] = { box, canvas: canvasIn(box), now: inside(box, ".now"), text: "" };
+      this.lanes[box.dataset.lane ?? ""] = partsOf(box, root);
     this.axis = canvasIn(inside(root, "#axis"));
     this.line = inside(root, "#playhead");
-    this.overview = inside(root, "#overview");
+    this.overview = /** @type {HTMLElement} */ (document.getElementById("overview"));
     /** @type {Scene | null} */
     this.scene = null;
     /** @type {Record<string, import("./bars.js").Bar[]>} */
@@ -38,9 +46,22 @@ export class Figure {
   show(scene) {
     this.scene = scene;
     this.bars = Object.fromEntries(Object.entries(scene.runs).map(([name, run]) => [name, barsOf(run)]));
-    for (const [name, run] of Object.entries(scene.runs))
-      this.lanes[name]?.box.style.setProperty("--slots", String(slotsOf(run)));
-    this.overview.hidden = !scene.courses;
+    for (const [name, run] of Object.entries(scene.runs)) this.seat(name, run);
+  }
+
+  /**
+   * Give a run's lane the rows it needs; of very many slots those that were never used are left out, and it says so.
+   * @param {string} name
+   * @param {Run} run
+   */
+  seat(name, run) {
+    const slots = run.scenario.max_num_seqs;
+    const used = this.bars[name].reduce((most, bar) => Math.max(most, bar.slot + 1), 0);
+    const rows = slots <= ALL_ROWS ? slots : Math.min(slots, Math.max(used, ALL_ROWS / 2));
+    const { box, note } = this.lanes[name];
+    this.lanes[name].rows = rows;
+    box.style.setProperty("--slots", String(rows));
+    note.textContent = rows < slots ? `slots 1 to ${rows} of ${slots}; the others are empty` : "";
   }
 
   /** @param {Palette} palette */
@@ -51,7 +72,13 @@ export class Figure {
     for (const [name, run] of Object.entries(runs)) {
       const { pen, width, height } = penOf(this.lanes[name].canvas);
       const strip = height > 150 ? 26 : 16;
-      drawLane(pen, { width, height, strip }, span, { run, bars: this.bars[name], slots: slotsOf(run), most }, palette);
+      drawLane(
+        pen,
+        { width, height, strip },
+        span,
+        { run, bars: this.bars[name], slots: this.lanes[name].rows, most },
+        palette,
+      );
     }
     const { pen, width } = penOf(this.axis);
     drawAxis(pen, width, span, runs.a.requests.arrival_us, palette);
@@ -110,9 +137,6 @@ export class Figure {
   }
 }
 
-/** @param {Run} run */
-const slotsOf = (run) => Math.max(1, Math.min(run.scenario.max_num_seqs, 512));
-
 /**
  * @param {Run} run
  * @param {number} us
@@ -124,6 +148,16 @@ function waitingAt(run, us) {
 
 /** @param {Int32Array} values */
 const largest = (values) => values.reduce((most, value) => Math.max(most, value), 0);
+
+/**
+ * @param {HTMLElement} box
+ * @param {HTMLElement} root
+ * @returns {LaneParts}
+ */
+function partsOf(box, root) {
+  const note = inside(root, `[data-used="${box.dataset.lane}"]`);
+  return { box, canvas: canvasIn(box), now: inside(box, ".now"), note, text: "", rows: 1 };
+}
 
 /**
  * @param {Element} root

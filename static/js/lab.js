@@ -20,7 +20,9 @@ import { Transport } from "./transport.js";
 import { Window } from "./window.js";
 
 const FOLLOW_MS = 1000;
-const CHART_MS = 120;
+const CHART_MS = 300;
+const SEEK_MS = 120;
+const DRAG_MS = 250;
 const ADDRESS_MS = 150;
 
 /** @param {string} id */
@@ -124,7 +126,7 @@ class Lab {
     this.notice.clear();
     if (this.window.lacks(this.playhead.at)) this.placeWindow(this.playhead.at);
     if (isFirst) this.begin();
-    else if (!this.playhead.isPlaying) this.settled();
+    else if (!this.playhead.isPlaying) this.settled(DRAG_MS);
     clearTimeout(this.timers.chart);
     this.timers.chart = window.setTimeout(() => this.drawChart(), CHART_MS);
   }
@@ -163,11 +165,14 @@ class Lab {
     this.panel.ask();
   }
 
-  /** The playhead rests: panels, address and description follow. */
-  settled() {
+  /**
+   * The playhead rests: panels, address and description follow; not at once, so that a drag is not held up.
+   * @param {number} [wait] [ms]
+   */
+  settled(wait = SEEK_MS) {
     if (!this.scene) return;
     if (this.window.lacks(this.playhead.at)) this.placeWindow(this.playhead.at);
-    this.panel.refresh();
+    this.panel.refresh(wait);
     clearTimeout(this.timers.address);
     this.timers.address = window.setTimeout(() => {
       this.state.t = this.t;

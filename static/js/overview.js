@@ -42,6 +42,7 @@ export function stepsOf(courses, name, span) {
 }
 
 /**
+ * One band per run, in the order of the lanes: running as an area, waiting darker over it, KV use as a line.
  * @param {CanvasRenderingContext2D} pen
  * @param {number} width
  * @param {number} height
@@ -49,57 +50,66 @@ export function stepsOf(courses, name, span) {
  * @param {Palette} palette
  */
 export function drawCourses(pen, width, height, courses, palette) {
-  const names = Object.keys(courses.runs);
+  const names = Object.keys(courses.runs).reverse();
   const most = Math.max(1, ...names.flatMap((name) => courses.runs[name].waiting));
-  pen.fillStyle = palette.token.lane;
-  pen.fillRect(0, 0, width, height);
+  const tall = height / names.length - GAP;
+  const { lane, edge, wait, accent } = palette.token;
   names.forEach((name, i) => {
     const course = courses.runs[name];
-    const colour = i ? palette.token.edge : palette.token.ink;
-    pen.globalAlpha = 0.35;
-    drawArea(pen, course.waiting, width, height, most, i ? palette.token.edge : palette.token.wait);
-    pen.globalAlpha = 1;
-    pen.setLineDash(i ? [4, 3] : []);
-    drawLine(pen, course.running, width, height, Math.max(1, course.slots), colour, 1.5);
-    drawLine(pen, course.blocks, width, height, 1, palette.token.accent, 1);
+    const band = { top: i * (tall + GAP), tall, width };
+    pen.fillStyle = lane;
+    pen.fillRect(0, band.top, width, tall);
+    drawArea(pen, band, course.running, course.slots, mixed(edge));
+    drawArea(pen, band, course.waiting, most, wait);
+    drawLine(pen, band, course.blocks, 1, accent);
   });
-  pen.setLineDash([]);
 }
+
+const GAP = 3;
+
+/** @typedef {{top: number, tall: number, width: number}} Band */
+
+/**
+ * A colour at half strength.
+ * @param {string} colour as in rgb(1, 2, 3)
+ */
+const mixed = (colour) => colour.replace("rgb(", "rgba(").replace(")", ", 0.4)");
 
 /**
  * @param {CanvasRenderingContext2D} pen
+ * @param {Band} band
  * @param {number[]} values
- * @param {number} width
- * @param {number} height
  * @param {number} most
  * @param {string} colour
  */
-function drawArea(pen, values, width, height, most, colour) {
-  const unit = width / values.length;
+function drawArea(pen, band, values, most, colour) {
+  const unit = band.width / values.length;
   pen.fillStyle = colour;
+  pen.beginPath();
+  pen.moveTo(0, band.top + band.tall);
   values.forEach((value, i) => {
-    const tall = (value / most) * (height - 2);
-    if (tall) pen.fillRect(i * unit, height - tall, unit + 0.5, tall);
+    const y = band.top + band.tall * (1 - Math.min(1, value / most));
+    pen.lineTo(i * unit, y);
+    pen.lineTo((i + 1) * unit, y);
   });
+  pen.lineTo(band.width, band.top + band.tall);
+  pen.fill();
 }
 
 /**
  * @param {CanvasRenderingContext2D} pen
+ * @param {Band} band
  * @param {number[]} values
- * @param {number} width
- * @param {number} height
  * @param {number} most
  * @param {string} colour
- * @param {number} thick
  */
-function drawLine(pen, values, width, height, most, colour, thick) {
-  const unit = width / values.length;
+function drawLine(pen, band, values, most, colour) {
+  const unit = band.width / values.length;
   pen.strokeStyle = colour;
-  pen.lineWidth = thick;
+  pen.lineWidth = 1.25;
   pen.beginPath();
   values.forEach((value, i) => {
-    const y = height - 1 - (value / most) * (height - 4);
-    pen.lineTo((i + 0.5) * unit, y);
+    pen.lineTo((i + 0.5) * unit, band.top + 1 + (band.tall - 2) * (1 - value / most));
   });
   pen.stroke();
 }

@@ -26,9 +26,9 @@ export class Panel {
 
   /**
    * Ask for the frame soon; the newest wish counts.
-   * @param {number} [wait] [ms]
+   * @param {number} wait [ms]
    */
-  refresh(wait = 120) {
+  refresh(wait) {
     clearTimeout(this.timer);
     this.timer = window.setTimeout(() => this.ask(), wait);
   }

@@ -10,7 +10,7 @@ const LEAD = 1 / 8;
 export class Window {
   /** @param {(us: number) => void} onPlace the user wants to see another time [us] */
   constructor(onPlace) {
-    this.box = /** @type {HTMLElement} */ (document.getElementById("window-controls"));
+    this.box = /** @type {HTMLElement} */ (document.getElementById("course"));
     this.slider = /** @type {HTMLInputElement} */ (document.getElementById("window-at"));
     this.length = /** @type {HTMLSelectElement} */ (document.getElementById("window-span"));
     this.text = /** @type {HTMLElement} */ (document.getElementById("window-text"));
