@@ -194,6 +194,6 @@ def test_table_holds_what_is_specified_once_with_meaning_and_drivers():
 
 
 def test_padding_share_counts_padding_among_all_computed_tokens() -> None:
-    shares = summary(make_measured())
+    shares = summary(make_measured(steps=[(0, 1, 1, 0, 0), (1, 1, 1, 0, 0)]))
 
     assert shares["padding_share"] == 0.25
