@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from hashlib import blake2b
 from pathlib import Path
 from threading import Lock
 from zlib import MAX_WBITS, compressobj
@@ -17,7 +16,6 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
 from app.compress import accepted_encoding
-from app.settings import ROOT
 
 IMMUTABLE = "public, max-age=31536000, immutable"
 REVALIDATE = "public, no-cache"
@@ -44,20 +42,6 @@ class Assets(StaticFiles):
         response.headers["ETag"] = "W/" + response.headers["ETag"].removeprefix("W/")
         encoding = accepted_encoding(Headers(scope=scope).get("accept-encoding", ""))
         return await _encoded(response, encoding) if isinstance(response, FileResponse) and encoding else response
-
-
-def versioned(path: str, directory: Path = ROOT / "static") -> str:
-    """Address of a file below /static/ with the hash of its content, so that it may be cached for ever.
-
-    A file that is missing keeps its plain address; asking for it then gives the 404 that it is.
-    """
-    file = directory / path
-    return f"{path}?v={_hash(file, file.stat().st_mtime_ns)}" if file.is_file() else path
-
-
-@cached({}, lock=Lock())
-def _hash(file: Path, mtime_ns: int) -> str:  # noqa: ARG001 (part of the cache key)
-    return blake2b(file.read_bytes(), digest_size=4).hexdigest()
 
 
 async def _encoded(response: FileResponse, encoding: str) -> Response:
