@@ -11,7 +11,7 @@ from app.form import groups_of, hidden_of, text_of
 from app.frames import frame_view
 from app.moment import end_of
 from app.params import Views, parse_query, read_query, write_query
-from app.picture import lane_picture
+from app.picture import axis_picture, lane_picture
 from app.presets import canonical, presets
 from app.view import FrameView, LabView, PresetLink, RunView
 from sim.run import Run
@@ -28,7 +28,7 @@ NOTES = {
     ("prefill", "chunked"): "prompts between decodes",
     ("prefill", "whole"): "a prompt in one step",
 }
-TITLES = {"batching": "Same requests, two policies"}
+TITLES = ("{} batching", "Same requests, two policies", "Same requests, three policies")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +57,19 @@ def read_opening(query: bytes) -> tuple[Views, bool]:
 
 
 def names_of(scenarios: Mapping[str, Scenario]) -> dict[str, Name]:
-    """Each run is called after the value in which it differs first."""
+    """Each run is called after the value in which it differs: of one parameter if one tells them apart."""
     settings = {name: settings_of(scenario) for name, scenario in scenarios.items()}
-    differing = [key for key in settings["a"] if len({text_of(values[key]) for values in settings.values()}) > 1]
-    key = "batching" if not differing or "batching" in differing else differing[0]
-    names = {name: (key, text_of(values[key])) for name, values in settings.items()}
-    return {name: Name(_label(*pair), NOTES.get(pair, "")) for name, pair in names.items()}
+    texts = {name: {key: text_of(value) for key, value in values.items()} for name, values in settings.items()}
+    differing = [key for key in texts["a"] if len({values[key] for values in texts.values()}) > 1] or ["batching"]
+    differing.sort(key=lambda key: key != "batching")
+    telling = [key for key in differing if len({values[key] for values in texts.values()}) == len(texts)]
+    keys = telling[:1] or differing
+    return {name: _name([(key, values[key]) for key in keys]) for name, values in texts.items()}
+
+
+def _name(pairs: list[tuple[str, str]]) -> Name:
+    label = ", ".join(value if (key, value) in NOTES else f"{key} {value}" for key, value in pairs)
+    return Name(label[:1].upper() + label[1:], NOTES.get(pairs[0], "") if len(pairs) == 1 else "")
 
 
 def lab_view(views: Views, runs: Mapping[str, Run], is_given: bool) -> LabView:
@@ -71,19 +78,21 @@ def lab_view(views: Views, runs: Mapping[str, Run], is_given: bool) -> LabView:
     labels = {name: each.label for name, each in names.items()}
     end_s = max(end_of(run) for run in runs.values())
     frame, t_s = frame_at(views, runs), min(views.t or 0.0, end_s)
+    span_s = _span_of(end_s, t_s)
     groups = groups_of(views.scenarios)
     server = views.scenarios["a"].server
     return LabView(
         query=write_query(views.scenarios),
         t=frame.t,
         is_given=is_given,
-        title=TITLES["batching"] if len(runs) > 1 else f"{labels['a']} batching",
+        title=TITLES[len(runs) - 1].format(labels["a"]),
         subtitle=f"{server.max_num_seqs} slots · a row is a slot · a bar is a request · width is time",
         is_timed=server.cost != "unit",
         groups=groups,
         hidden=hidden_of(views.scenarios, groups, t=t_s, run=None if frame.run == "a" else frame.run),
         presets=preset_links(views.scenarios),
-        runs=_run_views(views, runs, names, frame.run, t_s, end_s),
+        runs=_run_views(views, runs, names, frame.run, t_s, span_s),
+        axis=axis_picture(runs["a"].results["arrival_s"], span_s),
         metrics=metric_views({name: run.metrics() for name, run in runs.items()}, labels, server.cost != "unit"),
         frame=frame,
         figure=course_json(tuple(sorted((name, label.lower()) for name, label in labels.items()))),
@@ -106,16 +115,15 @@ def preset_links(scenarios: Mapping[str, Scenario]) -> tuple[PresetLink, ...]:
     )
 
 
-def _label(key: str, value: str) -> str:
-    return value.capitalize() if (key, value) in NOTES else f"{key} {value}"
-
-
 def _run_views(
-    views: Views, runs: Mapping[str, Run], names: Mapping[str, Name], focus: str, t_s: float, end_s: float
+    views: Views,
+    runs: Mapping[str, Run],
+    names: Mapping[str, Name],
+    focus: str,
+    t_s: float,
+    span_s: tuple[float, float],
 ) -> tuple[RunView, ...]:
     """Runs from top to bottom: what is compared with above, the scenario itself last."""
-    start_s = 0.0 if end_s <= 2 * PICTURE_S else min(max(0.0, t_s - PICTURE_S / 2), end_s - PICTURE_S)
-    stop_s = end_s if end_s <= 2 * PICTURE_S else start_s + PICTURE_S
     most = max(int(run.steps["waiting"].max(initial=0)) for run in runs.values())
     return tuple(
         RunView(
@@ -125,7 +133,15 @@ def _run_views(
             slots=runs[name].scenario.server.max_num_seqs,
             is_focused=name == focus,
             focus_query=write_query(views.scenarios, t=t_s, run=name),
-            picture=lane_picture(runs[name], name, start_s, stop_s, t_s, most),
+            picture=lane_picture(runs[name], name, span_s, t_s, most),
         )
         for name in reversed(list(runs))
     )
+
+
+def _span_of(end_s: float, t_s: float) -> tuple[float, float]:
+    """Time that the picture shows [s]: all of a short run, of a long one what is around the time."""
+    if end_s <= 2 * PICTURE_S:
+        return 0.0, end_s
+    start_s = min(max(0.0, t_s - PICTURE_S / 2), end_s - PICTURE_S)
+    return start_s, start_s + PICTURE_S

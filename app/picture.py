@@ -24,22 +24,46 @@ _HATCHES = "".join(
 )
 
 
-def lane_picture(run: Run, name: str, start_s: float, end_s: float, now_s: float, most_waiting: int) -> Markup:
-    """Slots and waiting line of one run from `start_s` to `end_s`, with a line at `now_s` [s].
+Span = tuple[float, float]
+"""Start and end of the time that is shown [s]."""
+
+
+def lane_picture(run: Run, name: str, span_s: Span, now_s: float, most_waiting: int) -> Markup:
+    """Slots and waiting line of one run, with a line at `now_s` [s].
 
     All runs of a figure share `most_waiting`, so that their strips have one scale.
     """
     slots = run.scenario.server.max_num_seqs
     bars = bars_of(run)
-    bars = bars[(bars["free_s"] > start_s) & (bars["start_s"] < end_s)][:MOST_BARS]
-    axis = _Axis(start_s, end_s, slots)
+    bars = bars[(bars["free_s"] > span_s[0]) & (bars["start_s"] < span_s[1])][:MOST_BARS]
+    axis = _Axis(span_s, slots)
     drawn = "".join(_bar(bar, name, axis) for bar in bars)
     lanes = "".join(
         f'<rect class="lane-row" y="{axis.y(i)}" width="100%" height="{axis.height}"/>' for i in range(slots)
     )
     strip = _waiting(run, axis, most_waiting)
     line = f'<rect class="line" x="{axis.x(now_s)}" width="2" height="100%"/>'
-    inside = f"<defs>{_HATCHES.replace('{lane}', name)}</defs>{lanes}{drawn}{strip}{line}"
+    return _svg(f"<defs>{_HATCHES.replace('{lane}', name)}</defs>{lanes}{drawn}{strip}{line}")
+
+
+def axis_picture(arrivals_s: NDArray[np.float64], span_s: Span) -> Markup:
+    """Time axis with a mark where each request arrives."""
+    axis = _Axis(span_s, 1)
+    seen = arrivals_s[(arrivals_s >= span_s[0]) & (arrivals_s <= span_s[1])][:MOST_BARS]
+    marks = "".join(f'<rect class="line" x="{axis.x(float(t))}" width="1.25" y="1" height="7"/>' for t in seen)
+    step = _tick_s(span_s[1] - span_s[0])
+    ticks = np.arange(np.ceil(span_s[0] / step), np.floor(span_s[1] / step) + 1) * step
+    labels = "".join(f'<text class="tick" x="{axis.x(t)}" y="19">{t:.10g} s</text>' for t in ticks.tolist())
+    return _svg(marks + labels)
+
+
+def _tick_s(span_s: float) -> float:
+    """Round distance of about eight ticks [s]."""
+    power = 10.0 ** np.floor(np.log10(max(span_s, 1e-6) / 8))
+    return float(next(power * factor for factor in (1, 2, 5, 10) if power * factor * 8 >= span_s))
+
+
+def _svg(inside: str) -> Markup:
     # Made of numbers and our own names only.
     return Markup(f'<svg width="100%" height="100%" aria-hidden="true">{inside}</svg>')  # noqa: S704
 
@@ -47,8 +71,8 @@ def lane_picture(run: Run, name: str, start_s: float, end_s: float, now_s: float
 class _Axis:
     """Places in per cent of the picture."""
 
-    def __init__(self, start_s: float, end_s: float, slots: int) -> None:
-        self.start_s, self.span_s = start_s, max(end_s - start_s, 1e-9)
+    def __init__(self, span_s: Span, slots: int) -> None:
+        self.start_s, self.span_s = span_s[0], max(span_s[1] - span_s[0], 1e-9)
         self.pitch = ROWS_PERCENT / slots
         self.height = f"{0.86 * self.pitch:.3f}%"
 

@@ -202,6 +202,7 @@ class LabView:
     hidden: tuple[tuple[str, str], ...]
     presets: tuple[PresetLink, ...]
     runs: tuple[RunView, ...]
+    axis: Markup
     metrics: tuple[MetricView, ...]
     frame: FrameView
     figure: str

@@ -52,7 +52,7 @@ export function barsOf(run) {
  * @param {Run} run
  * @param {number} e index of a CHUNK
  */
-export const isDraft = (run, e) =>
+const isDraft = (run, e) =>
   run.events.kind[e + 1] === Kind.DRAFT && run.events.request[e + 1] === run.events.request[e];
 
 /**

@@ -7,8 +7,11 @@
  * @property {number} computed tokens computed before the step
  * @property {number} outputs tokens that have come out before the step
  * @property {"prefill" | "decode" | "held"} phase what the step does with it
+ *
+ * @typedef {object} State
+ * @property {Map<number, Seat>} seats by slot, in the order of admission
+ * @property {Map<number, number>} parked outputs of preempted requests
  */
-import { isDraft } from "./bars.js";
 import { isUpdate, Kind } from "./kinds.js";
 
 const EVERY = 128;
@@ -17,8 +20,8 @@ export class Frames {
   /** @param {Run} run */
   constructor(run) {
     this.run = run;
-    /** @type {Map<number, Seat>[]} slots before step i * EVERY */
-    this.checkpoints = [seatsBefore(run)];
+    /** State before step i * EVERY. */
+    this.checkpoints = [before(run)];
   }
 
   /**
@@ -28,32 +31,111 @@ export class Frames {
    */
   at(s) {
     const index = Math.min(Math.floor(s / EVERY), this.checkpoints.length - 1);
-    const seats = copy(this.checkpoints[index]);
+    const state = copy(this.checkpoints[index]);
     for (let step = index * EVERY; step < s; step++) {
-      schedule(this.run, seats, step);
-      update(this.run, seats, step);
+      const plan = schedule(this.run, state, step);
+      update(this.run, state, step, plan);
       const next = step + 1;
-      if (next % EVERY === 0 && next / EVERY === this.checkpoints.length) this.checkpoints.push(copy(seats));
+      if (next % EVERY === 0 && next / EVERY === this.checkpoints.length) this.checkpoints.push(copy(state));
     }
-    schedule(this.run, seats, s);
-    return seats;
+    schedule(this.run, state, s);
+    return state.seats;
   }
 }
 
 /**
  * @param {Run} run
- * @returns {Map<number, Seat>}
+ * @returns {State}
  */
-function seatsBefore(run) {
+function before(run) {
   /** @type {Map<number, Seat>} */
   const seats = new Map();
-  for (const { request, slot, computed, outputs, finish_us } of run.rows)
+  const rows = [...run.rows].sort((x, y) => x.start_us - y.start_us || x.request - y.request);
+  for (const { request, slot, computed, outputs, finish_us } of rows)
     seats.set(slot, { request, computed, outputs, phase: finish_us === null ? "decode" : "held" });
-  return seats;
+  return { seats, parked: new Map() };
 }
 
-/** @param {Map<number, Seat>} seats */
-const copy = (seats) => new Map([...seats].map(([slot, seat]) => [slot, { ...seat }]));
+/**
+ * @param {State} state
+ * @returns {State}
+ */
+const copy = ({ seats, parked }) => ({
+  seats: new Map([...seats].map(([slot, seat]) => [slot, { ...seat }])),
+  parked: new Map(parked),
+});
+
+/**
+ * Play schedule() of a step and say how many tokens each request gets, and how many of them are drafts.
+ * @param {Run} run
+ * @param {State} state
+ * @param {number} s
+ */
+function schedule(run, { seats, parked }, s) {
+  const { kind, request, a, b } = run.events;
+  const line = [...seats.values()];
+  /** @type {Map<number, number>} */
+  const tokens = new Map();
+  /** @type {Map<number, number>} */
+  const drafts = new Map();
+  for (let e = firstEvent(run, s); e < run.events_end[s] && !isUpdate(kind[e]); e++) {
+    const r = request[e];
+    if (kind[e] === Kind.ADMIT || kind[e] === Kind.RESUME)
+      seats.set(b[e], { request: r, computed: a[e], outputs: parked.get(r) ?? 0, phase: "prefill" });
+    else if (kind[e] === Kind.PREEMPT) park(seats, parked, r);
+    else if (kind[e] === Kind.CHUNK) tokens.set(r, a[e]);
+    else if (kind[e] === Kind.DRAFT) drafts.set(r, a[e]);
+    else if (kind[e] === Kind.SKIP) tokens.set(r, 0);
+    else if (kind[e] === Kind.STALL) for (const seat of line.slice(a[e])) tokens.set(seat.request, 0);
+  }
+  for (const seat of seats.values()) if (seat.phase !== "held") seat.phase = phaseOf(run, seat);
+  return { tokens, drafts };
+}
+
+/**
+ * @param {Run} run
+ * @param {State} state
+ * @param {number} s
+ * @param {{tokens: Map<number, number>, drafts: Map<number, number>}} plan
+ */
+function update(run, { seats }, s, { tokens, drafts }) {
+  const { kind, request, a } = run.events;
+  /** @type {Map<number, number>} */
+  const accepted = new Map();
+  for (let e = firstEvent(run, s); e < run.events_end[s]; e++)
+    if (kind[e] === Kind.ACCEPT) accepted.set(request[e], a[e]);
+  for (const seat of seats.values()) {
+    if (seat.phase === "held") continue;
+    const given = tokens.get(seat.request) ?? 1;
+    const kept = accepted.get(seat.request) ?? 0;
+    const samples = given > 0 && seat.computed + given >= known(run, seat);
+    seat.computed += given - (drafts.get(seat.request) ?? 0) + kept;
+    if (samples) seat.outputs += 1 + kept;
+  }
+  for (let e = firstEvent(run, s); e < run.events_end[s]; e++)
+    if (kind[e] === Kind.FINISH || kind[e] === Kind.RELEASE) leave(run, seats, request[e], kind[e]);
+}
+
+/**
+ * @param {Run} run
+ * @param {number} s
+ */
+const firstEvent = (run, s) => (s ? run.events_end[s - 1] : 0);
+
+/**
+ * Tokens of a request whose text is known: its prompt and what has come out.
+ * @param {Run} run
+ * @param {Seat} seat
+ */
+const known = (run, seat) => run.requests.prompt[seat.request] + seat.outputs;
+
+/**
+ * A row works on its prompt, or computes again what a preemption lost, until it samples from its last known token.
+ * @param {Run} run
+ * @param {Seat} seat
+ */
+const phaseOf = (run, seat) =>
+  seat.computed >= run.requests.prompt[seat.request] && seat.computed >= known(run, seat) - 1 ? "decode" : "prefill";
 
 /**
  * @param {Map<number, Seat>} seats
@@ -65,71 +147,24 @@ function slotOf(seats, request) {
 }
 
 /**
- * @param {Run} run
- * @param {number} s
- */
-const firstEvent = (run, s) => (s ? run.events_end[s - 1] : 0);
-
-/**
- * @param {Run} run
  * @param {Map<number, Seat>} seats
- * @param {number} s
+ * @param {Map<number, number>} parked
+ * @param {number} request
  */
-function schedule(run, seats, s) {
-  const { kind, request, a, b } = run.events;
-  for (const seat of seats.values()) if (seat.phase !== "held") seat.phase = "decode";
-  for (let e = firstEvent(run, s); e < run.events_end[s] && !isUpdate(kind[e]); e++) {
-    if (kind[e] === Kind.ADMIT || kind[e] === Kind.RESUME)
-      seats.set(b[e], { request: request[e], computed: a[e], outputs: 0, phase: "prefill" });
-    else if (kind[e] === Kind.PREEMPT) seats.delete(slotOf(seats, request[e]));
-    else if (kind[e] === Kind.CHUNK && !isDraft(run, e)) setPhase(seats, request[e], "prefill");
-  }
+function park(seats, parked, request) {
+  const slot = slotOf(seats, request);
+  parked.set(request, seats.get(slot)?.outputs ?? 0);
+  seats.delete(slot);
 }
 
 /**
  * @param {Run} run
- * @param {Map<number, Seat>} seats
- * @param {number} s
- */
-function update(run, seats, s) {
-  const { kind, request, a } = run.events;
-  const isStatic = run.scenario.batching === "static";
-  /** @type {Map<number, number>} */
-  const chunks = new Map();
-  const idle = new Set();
-  for (let e = firstEvent(run, s); e < run.events_end[s]; e++) {
-    if (kind[e] === Kind.CHUNK) chunks.set(request[e], a[e]);
-    else if (kind[e] === Kind.SKIP) idle.add(request[e]);
-    else if (kind[e] === Kind.FIRST) bump(seats, request[e], 1);
-    else if (kind[e] === Kind.ACCEPT) bump(seats, request[e], a[e]);
-  }
-  for (const seat of seats.values()) {
-    if (seat.phase === "held" || idle.has(seat.request)) continue;
-    seat.computed += chunks.get(seat.request) ?? 1;
-    if (seat.phase === "decode") seat.outputs++;
-  }
-  for (let e = firstEvent(run, s); e < run.events_end[s]; e++) {
-    if (kind[e] === Kind.FINISH && isStatic) setPhase(seats, request[e], "held");
-    else if (kind[e] === Kind.FINISH || kind[e] === Kind.RELEASE) seats.delete(slotOf(seats, request[e]));
-  }
-}
-
-/**
  * @param {Map<number, Seat>} seats
  * @param {number} request
- * @param {Seat["phase"]} phase
+ * @param {number} kind
  */
-function setPhase(seats, request, phase) {
+function leave(run, seats, request, kind) {
   const seat = seats.get(slotOf(seats, request));
-  if (seat) seat.phase = phase;
-}
-
-/**
- * @param {Map<number, Seat>} seats
- * @param {number} request
- * @param {number} tokens
- */
-function bump(seats, request, tokens) {
-  const seat = seats.get(slotOf(seats, request));
-  if (seat) seat.outputs += tokens;
+  if (kind === Kind.FINISH && run.scenario.batching === "static" && seat) seat.phase = "held";
+  else seats.delete(slotOf(seats, request));
 }
