@@ -13,6 +13,7 @@ from sim.engine.static import pad_prompts
 
 _RUNNING = int(Status.RUNNING)
 _PREEMPTED = int(Status.PREEMPTED)
+_SHARED = int(Cache.SHARED)
 _PER_SLOT = int(Cache.PER_SLOT)
 _ADMIT = int(Kind.ADMIT)
 _RESUME = int(Kind.RESUME)
@@ -47,7 +48,7 @@ def _fits(state: State, request: Rows, slot: int, hits: int, hit_tokens: int, to
     return True
 
 
-@part
+@leaf
 def _seat(state: State, request: Rows, index: int, slot: int, hits: int, hit_tokens: int) -> None:
     """Give the request its slot, and the blocks that its prefix hit."""
     config = state.config
@@ -65,7 +66,7 @@ def _seat(state: State, request: Rows, index: int, slot: int, hits: int, hit_tok
     take_slot(state, slot, index)
     request.slot = slot
     request.held = hits
-    request.hashed = hits
+    request.hashed = hits if config.cache == _SHARED else 0
     request.computed = hit_tokens
     if kind == _ADMIT:
         request.hit = hit_tokens
@@ -76,7 +77,7 @@ def _seat(state: State, request: Rows, index: int, slot: int, hits: int, hit_tok
     count.admitted += 1
 
 
-@part
+@leaf
 def _fill(state: State, request: Rows, index: int, tokens: int) -> None:
     """Take the blocks of the first chunk, or the whole reservation when KV is contiguous."""
     config = state.config
@@ -139,7 +140,7 @@ def _admit_head(state: State, position: int, budget: int, threshold: int, has_pr
     return tokens
 
 
-@part
+@leaf
 def admit_waiting(state: State, budget: int, threshold: int, has_prefill: bool) -> None:
     """Admit from the head of the line until something runs out; say in `count.why` what did."""
     config = state.config

@@ -81,7 +81,7 @@ def part(function: F) -> F:
 
 
 def leaf(function: F) -> F:
-    """Mark a part of a few lines: put into its caller before types are known, so that it compiles with it."""
+    """Mark a part of a few lines or of one caller: put into it before types are known, so that it compiles with it."""
     return numba.njit(**_OPTIONS, inline="always")(function)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import IntEnum
 
 from sim import cost
-from sim.engine.compiled import entry, part
+from sim.engine.compiled import entry, leaf, part
 from sim.engine.layout import Rows, State
 from sim.engine.queues import next_arrival_s, receive
 from sim.engine.record import close_step, has_room, open_step
@@ -32,7 +32,7 @@ NEVER_S = 1e300
 _price = part(cost.price)
 
 
-@part
+@leaf
 def _next_event_s(state: State) -> float:
     """Time of the next thing that can happen [s]: now if a step can be taken, NEVER_S if nothing is left."""
     config = state.config
@@ -47,7 +47,7 @@ def _next_event_s(state: State) -> float:
     return min(opens_at(state), arrival_s)
 
 
-@part
+@leaf
 def _price_step(state: State, step: Rows) -> float:
     """Time the planned step takes [s]; its parts go into the step row."""
     count = state.count
@@ -65,7 +65,7 @@ def _price_step(state: State, step: Rows) -> float:
     )
 
 
-@part
+@leaf
 def _run_step(state: State) -> None:
     """Take one step: schedule, price, update, record."""
     config = state.config

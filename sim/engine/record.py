@@ -11,7 +11,7 @@ from enum import IntEnum
 
 import numpy as np
 
-from sim.engine.compiled import leaf, part
+from sim.engine.compiled import leaf
 from sim.engine.layout import Rows, State
 
 
@@ -119,7 +119,7 @@ def emit_id(state: State, block: int) -> None:
     count.ids += 1
 
 
-@part
+@leaf
 def has_room(state: State) -> bool:
     """Say whether the logs hold whatever one more step can write."""
     config = state.config
@@ -133,7 +133,7 @@ def has_room(state: State) -> bool:
     )
 
 
-@part
+@leaf
 def open_step(state: State) -> Rows:
     """Write what is known after ``schedule()`` into the next step row and return it."""
     count = state.count

@@ -45,7 +45,7 @@ def hold(state: State) -> None:
 def pad_prompts(state: State, longest: int, longest_pairs: float) -> None:
     """Count the tokens by which the new batch's prompts are padded to the longest."""
     count = state.count
-    count.padding += longest * count.admitted - count.prefill
+    count.padding += longest * count.admitted - count.tokens
     count.prefill_pairs = longest_pairs * count.admitted
 
 

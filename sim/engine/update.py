@@ -48,6 +48,7 @@ def _hold(state: State, request: Rows) -> None:
     if config.drops_finished_rows and config.region_blocks == 0 and config.cache != _PER_SLOT:
         release(state, request.slot * config.table_width, request.held, request.hashed)
         request.held = 0
+        request.hashed = 0
 
 
 @part
@@ -68,7 +69,7 @@ def _finish(state: State, request: Rows, index: int, time_s: float) -> None:
     release_followers(state, index, time_s)
 
 
-@part
+@leaf
 def _count_gap(state: State, request: Rows, index: int, time_s: float) -> None:
     """Note when the request's tokens arrived: regular gaps are counted by step, others listed."""
     count = state.count
@@ -97,7 +98,7 @@ def _judge_drafts(state: State, request: Rows, index: int, drafts: int) -> int:
     return accepted
 
 
-@part
+@leaf
 def _update_row(state: State, row: Rows, time_s: float) -> bool:
     """Bring the result of one planned row home; say whether its request ended."""
     config = state.config

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from sim.engine.admission import admit_waiting
 from sim.engine.blocks import blocks_for, register_full, release, take
-from sim.engine.compiled import part
+from sim.engine.compiled import leaf, part
 from sim.engine.layout import Cache, Rows, State, Status
 from sim.engine.plan import clear_totals, plan_row
 from sim.engine.queues import leave_slot, push_front
@@ -90,7 +90,7 @@ def _preempt(state: State) -> int:
     return index
 
 
-@part
+@leaf
 def _plan_running(state: State, request: Rows, index: int, tokens: int) -> None:
     """Plan a running request, with the drafts that the budget left it."""
     drafts = 0
