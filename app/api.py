@@ -10,6 +10,7 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from app.caching import cache_headers, is_known
+from app.compress import compressed
 from app.connection import ClosingStream, while_connected
 from app.openapi import answers, describe_parameters, describe_views, problems, query_parameters, results
 from app.params import parse_query, read_query
@@ -48,12 +49,9 @@ async def get_run(request: Request) -> Response:
         return Response(status_code=304, headers=headers)
     async with service.open(views.scenario) as job:
         run = await while_connected(request, job.finished())
-    body = (
-        await service.in_thread(requests_csv, run)
-        if is_csv
-        else await service.in_thread(_summary_json, run, views.requests)
-    )
-    return Response(body, headers=headers, media_type=CSV if is_csv else JSON)
+    accept_encoding = request.headers.get("Accept-Encoding", "")
+    body, encoding = await service.in_thread(_run_body, run, is_csv, views.requests, accept_encoding)
+    return Response(body, headers=headers | encoding, media_type=CSV if is_csv else JSON)
 
 
 @router.get(
@@ -117,8 +115,11 @@ async def post_trace(request: Request) -> Response:
     return Response(orjson.dumps(_describe_trace(trace)), media_type=JSON)
 
 
-def _summary_json(run: Run, with_requests: bool) -> bytes:
-    return orjson.dumps(summary_of(run, with_requests), option=orjson.OPT_SERIALIZE_NUMPY)
+def _run_body(run: Run, is_csv: bool, with_requests: bool, accept_encoding: str) -> tuple[bytes, dict[str, str]]:
+    if is_csv:
+        return compressed(requests_csv(run).encode(), accept_encoding)
+    summary = summary_of(run, with_requests)
+    return compressed(orjson.dumps(summary, option=orjson.OPT_SERIALIZE_NUMPY), accept_encoding)
 
 
 def _wants_csv(accept: str) -> bool:

@@ -58,6 +58,8 @@ class Gzip:
         return self._compressor.flush()
 
 
+SMALL_BYTES = 500
+
 COMPRESSORS: dict[str, type[Identity | Brotli | Gzip]] = {"": Identity, "br": Brotli, "gzip": Gzip}
 """By the name of the Content-Encoding."""
 
@@ -69,3 +71,12 @@ def accepted_encoding(accept_encoding: str) -> str:
         name, _, parameters = item.partition(";")
         accepted[name.strip()] = parameters.replace(" ", "") not in ("q=0", "q=0.0", "q=0.00", "q=0.000")
     return next((name for name in ("br", "gzip") if accepted.get(name)), "")
+
+
+def compressed(body: bytes, accept_encoding: str) -> tuple[bytes, dict[str, str]]:
+    """Compress a whole body if that is worth it; return it with the headers that say so. Call it in a thread."""
+    encoding = accepted_encoding(accept_encoding)
+    if not encoding or len(body) < SMALL_BYTES:
+        return body, {}
+    compressor = COMPRESSORS[encoding]()
+    return compressor.add(body) + compressor.finish(), {"Content-Encoding": encoding}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
 import os
 import tempfile
 from pathlib import Path
@@ -16,7 +15,8 @@ MIB = 1024 * 1024
 
 def _own_temp_dir() -> Path:
     """A folder of this user's that all workers of the server share."""
-    return Path(tempfile.gettempdir()) / f"batchscope-{getpass.getuser()}"
+    user = os.getuid() if hasattr(os, "getuid") else "user"
+    return Path(tempfile.gettempdir()) / f"batchscope-{user}"
 
 
 class Settings(BaseSettings):

@@ -12,11 +12,13 @@ from threading import Lock
 
 from cachetools import LRUCache
 
-from app.errors import Problem
+from app.errors import Problem, busy
 from app.settings import Settings
 from sim.workload import Trace, read_trace, sample_trace
 
 PARSED_KEPT = 4
+WRITING_S = 600
+_TEMPORARY = "."
 _SHA256 = re.compile(r"[0-9a-f]{64}", re.ASCII)
 
 
@@ -38,13 +40,13 @@ class TraceStore:
             If it is not a trace; nothing is kept then.
         """
         trace = read_trace(content, name)
-        self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        temporary = self.folder / f".{secrets.token_hex(8)}"
-        temporary.write_bytes(content)
-        temporary.replace(self.folder / trace.sha256)
+        try:
+            self._write(trace.sha256, content)
+            self.sweep(keep=trace.sha256)
+        except OSError as error:
+            raise busy(f"The server cannot keep the file: {error.strerror}.", retry_after_s=60) from error
         with self._lock:
             self._parsed[trace.sha256] = trace
-        self.sweep(keep=trace.sha256)
         return trace
 
     def get(self, sha256: str) -> Trace:
@@ -61,6 +63,8 @@ class TraceStore:
             trace = self._parsed.get(sha256)
         if trace is None:
             trace = read_trace(self._content(sha256), sha256)
+            if trace.sha256 != sha256:
+                raise _missing(sha256)  # somebody has changed the file
             with self._lock:
                 self._parsed[sha256] = trace
         else:
@@ -72,6 +76,8 @@ class TraceStore:
         limits = self.settings
         now, count, total = time.time(), 0, 0
         for path, status in sorted(self._files(), key=lambda file: file[1].st_mtime, reverse=True):
+            if path.name.startswith(_TEMPORARY) and now - status.st_mtime < WRITING_S:
+                continue
             count, total = count + 1, total + status.st_size
             is_beyond = count > limits.trace_count or total > limits.trace_total_bytes
             if path.name != keep and (is_beyond or now - status.st_mtime > limits.trace_age_s):
@@ -85,6 +91,13 @@ class TraceStore:
             except FileNotFoundError:
                 continue  # another worker swept it
         return files
+
+    def _write(self, sha256: str, content: bytes) -> None:
+        """Write at once or not at all, for others read meanwhile."""
+        self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        temporary = self.folder / f"{_TEMPORARY}{secrets.token_hex(8)}"
+        temporary.write_bytes(content)
+        temporary.replace(self.folder / sha256)
 
     def _content(self, sha256: str) -> bytes:
         if _SHA256.fullmatch(sha256):
@@ -103,3 +116,8 @@ class TraceStore:
     def _touch(self, sha256: str) -> None:
         with contextlib.suppress(FileNotFoundError):  # swept by another worker; what is parsed stays good
             os.utime(self.folder / sha256)
+
+
+def _missing(sha256: str) -> Problem:
+    detail = f"This server does not have the trace {sha256}. Send the file to api/v1/traces, then ask again."
+    return Problem(409, detail, field="trace", value=sha256, allowed="the sha256 of an uploaded trace", sha256=sha256)

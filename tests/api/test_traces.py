@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
+from app.errors import Problem
 from app.settings import Settings
 from app.traces import TraceStore
 from sim.workload import sample_trace
@@ -161,3 +162,16 @@ def test_old_traces_go(tmp_path: Path):
     os.utime(tmp_path / old, (time.time() - 61,) * 2)
     new = store.add(trace_of(2)).sha256
     assert [path.name for path in tmp_path.iterdir()] == [new]
+
+
+def test_a_file_that_was_changed_is_not_the_trace(tmp_path: Path):
+    sha256 = TraceStore(Settings(trace_dir=tmp_path)).add(PLAIN).sha256
+    (tmp_path / sha256).write_bytes(trace_of(1))
+    with pytest.raises(Problem, match="does not have"):
+        TraceStore(Settings(trace_dir=tmp_path)).get(sha256)
+
+
+def test_a_folder_that_cannot_be_written_is_503(tmp_path: Path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(Problem, match="cannot keep"):
+        TraceStore(Settings(trace_dir=tmp_path / "file" / "folder")).add(PLAIN)
