@@ -3,9 +3,16 @@
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import ConsoleMessage, Page
+from playwright.sync_api import ConsoleMessage, Page, expect
 
 from tests.browser.helpers import LAB, wait_for_picture
+
+
+@pytest.fixture(autouse=True)
+def patience(page: Page) -> None:
+    """Long enough for a machine that does other things too."""
+    page.set_default_timeout(90_000)
+    expect.set_options(timeout=20_000)
 
 
 @pytest.fixture(autouse=True)

@@ -13,6 +13,15 @@ def wait_for_picture(page: Page) -> None:
     page.wait_for_load_state("networkidle")
 
 
+def step(page: Page, name: str) -> None:
+    """Use a step button and wait for the frame it leads to."""
+    frame = page.locator("#frame")
+    before = str(frame.get_attribute("data-t"))
+    page.locator(f"[data-step={name}]").click()
+    expect(frame).not_to_have_attribute("data-t", before)
+    page.wait_for_load_state("networkidle")
+
+
 def drag(page: Page, name: str, position: int) -> None:
     """Move the slider of a control, as a pointer does: an input event at the new place."""
     page.locator(f'input[type=range][data-for="{name}"]').evaluate(

@@ -46,7 +46,11 @@ def test_reload_restores_the_same_state(lab: Page) -> None:
 
 def test_stale_answer_never_wins(lab: Page) -> None:
     held: list[Route] = []
-    lab.route(re.compile(r"/api/v1/steps\?.*max_num_seqs=2\b"), lambda route: held.append(route))
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    lab.route(re.compile(r"/api/v1/steps\?.*max_num_seqs=2\b"), hold)
     lab.locator("#c-max_num_seqs").fill("2")
     lab.wait_for_timeout(100)
     lab.locator("#c-max_num_seqs").fill("6")
@@ -61,7 +65,11 @@ def test_stale_answer_never_wins(lab: Page) -> None:
 
 def test_stale_frame_never_wins(lab: Page) -> None:
     held: list[Route] = []
-    lab.route(re.compile(r"/lab/frame/"), lambda route: held.append(route), times=1)
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    lab.route(re.compile(r"/lab/frame/"), hold, times=1)
     lab.locator("[data-step=forward]").click()
     lab.wait_for_timeout(50)
     with lab.expect_response(re.compile("/lab/frame/")):

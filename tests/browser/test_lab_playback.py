@@ -5,15 +5,9 @@ import re
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.helpers import LAB, query, wait_for_picture
+from tests.browser.helpers import LAB, query, step, wait_for_picture
 
 pytestmark = pytest.mark.browser
-
-
-def step(page: Page, name: str) -> None:
-    with page.expect_response(re.compile("/lab/frame/")):
-        page.locator(f"[data-step={name}]").click()
-    page.wait_for_load_state("networkidle")
 
 
 def test_step_forward_and_back_returns_to_the_same_frame(lab: Page) -> None:
@@ -98,6 +92,7 @@ def test_lab_plays_when_opened_without_a_time(page: Page) -> None:
 
 
 def test_playing_stops_off_screen(lab: Page) -> None:
+    lab.locator("#speed").select_option("0.03")
     lab.locator("#play").click()
     lab.set_viewport_size({"width": 1200, "height": 300})
     lab.evaluate("() => scrollTo(0, document.body.scrollHeight)")

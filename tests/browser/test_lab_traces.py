@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.helpers import picture, query, wait_for_picture
+from tests.browser.helpers import picture, query, step, wait_for_picture
 
 pytestmark = pytest.mark.browser
 
@@ -23,9 +23,7 @@ def test_azure_trace_is_uploaded_and_stepped_through(page: Page, shared: Path) -
     wait_for_picture(page)
     times = []
     for _ in range(4):
-        with page.expect_response(re.compile("/lab/frame/")):
-            page.keyboard.press("ArrowRight")
-        page.wait_for_load_state("networkidle")
+        step(page, "forward")
         times.append(float(str(page.locator("#frame").get_attribute("data-t"))))
     assert times == sorted(set(times))
 
