@@ -59,6 +59,7 @@ def _panels(run: Run, step: int) -> dict[str, Any]:
         "budget_caption": _budget_caption(frame),
         "parts": _parts(run, step),
         "parts_title": _parts_title(run, step),
+        "is_timed": run.scenario.server.cost != "unit",
         "parts_caption": _bound_sentence(run, step),
     }
 

@@ -185,6 +185,7 @@ class FrameView:
     budget_caption: str = ""
     parts: tuple[Part, ...] = ()
     parts_title: str = ""
+    is_timed: bool = False
     parts_caption: str = ""
 
 

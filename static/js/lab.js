@@ -90,6 +90,7 @@ class Lab {
     new ResizeObserver(() => this.redraw()).observe(byId("lanes"));
     new IntersectionObserver(([entry]) => entry.isIntersecting || this.playhead.pause()).observe(byId("lanes"));
     document.addEventListener("themechange", () => this.retheme());
+    for (const event of ["beforeprint", "afterprint"]) addEventListener(event, () => this.retheme());
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.retheme());
   }
 
