@@ -12,6 +12,8 @@ from app.moment import end_of
 from sim.run import Run
 
 BINS = 720
+MOST_STEPS, MOST_REQUESTS = 12_000, 600
+"""What a timeline draws whole; of a longer run it shows a window."""
 
 
 def courses_of(runs: Mapping[str, Run]) -> dict[str, Any]:
@@ -21,7 +23,13 @@ def courses_of(runs: Mapping[str, Run]) -> dict[str, Any]:
     """
     end_s = max(end_of(run) for run in runs.values())
     edges_s = np.linspace(0, end_s, BINS + 1)
-    return {"end_s": end_s, "runs": {name: _course(run, edges_s) for name, run in runs.items()}}
+    courses = {name: _course(run, edges_s) for name, run in runs.items()}
+    return {"end_s": end_s, "is_long": is_long(runs), "runs": courses}
+
+
+def is_long(runs: Mapping[str, Run]) -> bool:
+    """Whether some run is too long to draw whole."""
+    return any(len(run.steps) > MOST_STEPS or len(run.results) > MOST_REQUESTS for run in runs.values())
 
 
 def _course(run: Run, edges_s: NDArray[np.float64]) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from app.cards import metric_views
+from app.course import MOST_REQUESTS, MOST_STEPS, is_long
 from app.figures import course_json
 from app.form import groups_of, hidden_of, text_of
 from app.frames import frame_view
@@ -85,6 +86,9 @@ def lab_view(views: Views, runs: Mapping[str, Run], is_given: bool) -> LabView:
         query=write_query(views.scenarios),
         t=frame.t,
         is_given=is_given,
+        is_long=is_long(runs),
+        most_steps=MOST_STEPS,
+        most_requests=MOST_REQUESTS,
         title=TITLES[len(runs) - 1].format(labels["a"]),
         subtitle=f"{server.max_num_seqs} slots · a row is a slot · a bar is a request · width is time",
         is_timed=server.cost != "unit",

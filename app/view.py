@@ -196,6 +196,9 @@ class LabView:
     query: str
     t: str
     is_given: bool
+    is_long: bool
+    most_steps: int
+    most_requests: int
     title: str
     subtitle: str
     is_timed: bool

@@ -35,6 +35,7 @@ class Lab {
   constructor() {
     this.data = byId("main").dataset;
     this.urls = { steps: this.data.stepsUrl ?? "", overview: "overview/" };
+    this.most = { steps: Number(this.data.mostSteps), requests: Number(this.data.mostRequests) };
     this.state = new State(this.data.query ?? "", this.data.run ?? "a");
     this.palette = readPalette();
     this.playhead = new Playhead();
@@ -53,7 +54,7 @@ class Lab {
     );
     this.say = new Say(byId("scene"), byId("live"));
     this.loader = new Loader(
-      (signal) => fetchScene(this.state, this.urls, this.window.span, signal),
+      (signal) => fetchScene(this.state, this.urls, this.most, this.window.span, signal),
       (scene, seq) => this.show(scene, seq),
       (error) => this.failed(error),
     );
@@ -69,6 +70,7 @@ class Lab {
     this.hasSentAgain = false;
     this.timers = { address: 0, chart: 0 };
     this.watch();
+    if (this.data.long === "true") this.window.place(this.startAt);
     this.loader.want();
   }
 

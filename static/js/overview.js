@@ -10,7 +10,7 @@
  * @property {number} steps
  * @property {number} slots
  * @property {number} end_s
- * @typedef {{end_s: number, runs: Record<string, Course>}} Courses
+ * @typedef {{end_s: number, is_long: boolean, runs: Record<string, Course>}} Courses
  */
 import { problemOf } from "./lines.js";
 

@@ -13,23 +13,25 @@ import { readLines } from "./lines.js";
 import { fetchCourses, stepsOf } from "./overview.js";
 import { RunReader } from "./run.js";
 
-const MOST_STEPS = 12_000;
-const MOST_REQUESTS = 600;
+/** @typedef {{steps: number, requests: number}} Most what is drawn whole */
 
 /**
  * @param {import("./state.js").State} state
  * @param {{steps: string, overview: string}} urls
+ * @param {Most} most
  * @param {{t0: number, t1: number} | null} window set once the run is known to be long
  * @param {AbortSignal} signal
  * @returns {Promise<Scene>}
  */
-export async function fetchScene(state, urls, window, signal) {
+export async function fetchScene(state, urls, most, window, signal) {
+  const whole = () => fetchRuns(state, urls.steps, () => `&count=${most.steps}`, signal);
   if (!window) {
-    const runs = await fetchRuns(state, urls.steps, () => `&count=${MOST_STEPS}`, signal);
-    if (!Object.values(runs).some(isLong)) return wholeScene(runs);
+    const runs = await whole();
+    if (!Object.values(runs).some((run) => isLong(run, most))) return wholeScene(runs);
   }
   const courses = await fetchCourses(`${urls.overview}?${state.pageQuery(null)}`, signal);
-  const span = within(window ?? { t0: 0, t1: 20e6 }, courses.end_s * 1e6);
+  if (!courses.is_long) return wholeScene(await whole());
+  const span = within(window ?? { t0: 0, t1: FIRST_US }, courses.end_s * 1e6);
   const range = (/** @type {string} */ name) => {
     const { from, count } = stepsOf(courses, name, span);
     return `&from=${from}&count=${count}`;
@@ -38,8 +40,13 @@ export async function fetchScene(state, urls, window, signal) {
   return { runs, span, end: courses.end_s * 1e6, courses };
 }
 
-/** @param {Run} run */
-const isLong = (run) => run.metrics.steps > run.count || run.requests.prompt.length > MOST_REQUESTS;
+const FIRST_US = 20e6;
+
+/**
+ * @param {Run} run
+ * @param {Most} most
+ */
+const isLong = (run, most) => run.metrics.steps > most.steps || run.requests.prompt.length > most.requests;
 
 /**
  * @param {Record<string, Run>} runs

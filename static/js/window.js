@@ -16,7 +16,7 @@ export class Window {
     this.text = /** @type {HTMLElement} */ (document.getElementById("window-text"));
     /** @type {Span | null} null while the run is drawn whole */
     this.span = null;
-    this.end = 0;
+    this.end = Number.POSITIVE_INFINITY;
     this.at = 0;
     this.slider.addEventListener("input", () =>
       onPlace((Number(this.slider.value) / Number(this.slider.max)) * this.end),
