@@ -3,41 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import fields
 
 from app.cards import metric_views
 from app.course import MOST_REQUESTS, MOST_STEPS, is_long
 from app.figures import course_json
-from app.form import groups_of, hidden_of, text_of
+from app.form import groups_of, hidden_of
 from app.frames import frame_view
 from app.moment import end_of
+from app.names import names_of, subtitle_of, title_of
 from app.params import Views, parse_query, read_query, write_query
 from app.picture import axis_picture, lane_picture
 from app.presets import canonical, presets
-from app.view import FrameView, LabView, PresetLink, RunView
+from app.view import LabView, PanelView, PresetLink, RunView
 from sim.run import Run
-from sim.scenario import Scenario, settings_of
+from sim.scenario import Scenario
 
 PICTURE_S = 30.0
 """Longest span of the picture for pages without scripts; of a longer run it shows what is around the time."""
-
-NOTES = {
-    ("batching", "static"): "waits for the slowest",
-    ("batching", "continuous"): "joins at the next step",
-    ("kv", "paged"): "blocks as they are needed",
-    ("kv", "contiguous"): "reserves the longest context",
-    ("prefill", "chunked"): "prompts between decodes",
-    ("prefill", "whole"): "a prompt in one step",
-}
-TITLES = ("{} batching", "Same requests, two policies", "Same requests, three policies")
-
-
-@dataclass(frozen=True, slots=True)
-class Name:
-    """What a run is called."""
-
-    label: str
-    note: str
 
 
 def opening(query: bytes) -> tuple[str, bool]:
@@ -57,57 +40,56 @@ def read_opening(query: bytes) -> tuple[Views, bool]:
     return read_query(parse_query(text)), is_given
 
 
-def names_of(scenarios: Mapping[str, Scenario]) -> dict[str, Name]:
-    """Each run is called after the value in which it differs: of one parameter if one tells them apart."""
-    settings = {name: settings_of(scenario) for name, scenario in scenarios.items()}
-    texts = {name: {key: text_of(value) for key, value in values.items()} for name, values in settings.items()}
-    differing = [key for key in texts["a"] if len({values[key] for values in texts.values()}) > 1] or ["batching"]
-    differing.sort(key=lambda key: key != "batching")
-    telling = [key for key in differing if len({values[key] for values in texts.values()}) == len(texts)]
-    keys = telling[:1] or differing
-    return {name: _name([(key, values[key]) for key in keys]) for name, values in texts.items()}
-
-
-def _name(pairs: list[tuple[str, str]]) -> Name:
-    label = ", ".join(value if (key, value) in NOTES else f"{key} {value}" for key, value in pairs)
-    return Name(label[:1].upper() + label[1:], NOTES.get(pairs[0], "") if len(pairs) == 1 else "")
-
-
 def lab_view(views: Views, runs: Mapping[str, Run], is_given: bool) -> LabView:
     """The page for the runs of its scenarios."""
-    names = names_of(views.scenarios)
-    labels = {name: each.label for name, each in names.items()}
-    end_s = max(end_of(run) for run in runs.values())
-    frame, t_s = frame_at(views, runs), min(views.t or 0.0, end_s)
-    span_s = _span_of(end_s, t_s)
-    groups = groups_of(views.scenarios)
-    server = views.scenarios["a"].server
+    panel, labels = panel_view(views, runs), labels_of(views)
+    end_s, t_s = _end_s(runs), _time_s(views, runs)
+    span_s, groups = _span_of(end_s, t_s), groups_of(views.scenarios)
+    most = max(int(run.steps["waiting"].max(initial=0)) for run in runs.values())
+    metrics = {name: run.metrics() for name, run in runs.items()}
     return LabView(
+        **{each.name: getattr(panel, each.name) for each in fields(panel)},
         query=write_query(views.scenarios),
-        t=frame.t,
         is_given=is_given,
         is_long=is_long(runs),
         most_steps=MOST_STEPS,
         most_requests=MOST_REQUESTS,
-        title=TITLES[len(runs) - 1].format(labels["a"]),
-        subtitle=f"{server.max_num_seqs} slots · a row is a slot · a bar is a request · width is time",
-        is_timed=server.cost != "unit",
         groups=groups,
-        hidden=hidden_of(views.scenarios, groups, t=t_s, run=None if frame.run == "a" else frame.run),
+        hidden=hidden_of(views.scenarios, groups, t=t_s, run=_unless_a(panel.frame.run)),
         presets=preset_links(views.scenarios),
-        runs=_run_views(views, runs, names, frame.run, t_s, span_s),
+        pictures={name: lane_picture(run, name, span_s, t_s, most) for name, run in runs.items()},
         axis=axis_picture(runs["a"].results["arrival_s"], span_s),
-        metrics=metric_views({name: run.metrics() for name, run in runs.items()}, labels, server.cost != "unit"),
-        frame=frame,
+        metrics=metric_views(metrics, labels, panel.is_timed),
         figure=course_json(tuple(sorted((name, label.lower()) for name, label in labels.items()))),
     )
 
 
-def frame_at(views: Views, runs: Mapping[str, Run]) -> FrameView:
-    """The panels at the time of the page, which is not after the end of the longest run."""
-    labels = {name: each.label for name, each in names_of(views.scenarios).items()}
-    t_s = min(views.t or 0.0, max(end_of(run) for run in runs.values()))
-    return frame_view(runs, labels, views.run if views.run in runs else "a", t_s)
+def panel_view(views: Views, runs: Mapping[str, Run]) -> PanelView:
+    """What follows the playhead, at the time of the page, which is not after the end of the longest run."""
+    names, t_s = names_of(views.scenarios), _time_s(views, runs)
+    frame = frame_view(runs, labels_of(views), views.run if views.run in runs else "a", t_s)
+    return PanelView(
+        title=title_of(names),
+        subtitle=subtitle_of(views.scenarios),
+        is_timed=views.scenarios["a"].server.cost != "unit",
+        runs=tuple(
+            RunView(
+                name=name,
+                label=names[name].label,
+                note=names[name].note,
+                slots=run.scenario.server.max_num_seqs,
+                is_focused=name == frame.run,
+                focus_query=write_query(views.scenarios, t=t_s, run=_unless_a(name)),
+            )
+            for name, run in reversed(list(runs.items()))
+        ),
+        frame=frame,
+    )
+
+
+def labels_of(views: Views) -> dict[str, str]:
+    """Label of each run."""
+    return {name: each.label for name, each in names_of(views.scenarios).items()}
 
 
 def preset_links(scenarios: Mapping[str, Scenario]) -> tuple[PresetLink, ...]:
@@ -119,28 +101,17 @@ def preset_links(scenarios: Mapping[str, Scenario]) -> tuple[PresetLink, ...]:
     )
 
 
-def _run_views(
-    views: Views,
-    runs: Mapping[str, Run],
-    names: Mapping[str, Name],
-    focus: str,
-    t_s: float,
-    span_s: tuple[float, float],
-) -> tuple[RunView, ...]:
-    """Runs from top to bottom: what is compared with above, the scenario itself last."""
-    most = max(int(run.steps["waiting"].max(initial=0)) for run in runs.values())
-    return tuple(
-        RunView(
-            name=name,
-            label=names[name].label,
-            note=names[name].note,
-            slots=runs[name].scenario.server.max_num_seqs,
-            is_focused=name == focus,
-            focus_query=write_query(views.scenarios, t=t_s, run=name),
-            picture=lane_picture(runs[name], name, span_s, t_s, most),
-        )
-        for name in reversed(list(runs))
-    )
+def _end_s(runs: Mapping[str, Run]) -> float:
+    return max(end_of(run) for run in runs.values())
+
+
+def _time_s(views: Views, runs: Mapping[str, Run]) -> float:
+    return min(views.t or 0.0, _end_s(runs))
+
+
+def _unless_a(run: str) -> str | None:
+    """The run as a query names it: a is the default."""
+    return None if run == "a" else run
 
 
 def _span_of(end_s: float, t_s: float) -> tuple[float, float]:

@@ -18,7 +18,7 @@ from app.caching import cache_headers, is_known
 from app.connection import while_connected
 from app.course import courses_of
 from app.errors import Problem
-from app.lab import frame_at, lab_view, preset_links, read_opening
+from app.lab import lab_view, panel_view, preset_links, read_opening
 from app.params import Views, parse_query, read_query
 from app.service import Service, key_of
 from app.settings import ROOT
@@ -63,8 +63,8 @@ async def get_frame(request: Request) -> Response:
     views, _ = read_opening(request.scope["query_string"])
     runs = await _runs_of(request, views)
     service: Service = request.app.state.service
-    frame = await service.in_thread(frame_at, views, runs)
-    html = render_block(_templates, "lab.html", "frame", lab={"frame": frame}, is_partial=True)
+    panel = await service.in_thread(panel_view, views, runs)
+    html = render_block(_templates, "lab.html", "frame", lab=panel, is_partial=True)
     return HTMLResponse(html, headers=_vary())
 
 

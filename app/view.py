@@ -71,7 +71,6 @@ class RunView:
     slots: int
     is_focused: bool
     focus_query: str
-    picture: Markup
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,23 +189,29 @@ class FrameView:
 
 
 @dataclass(frozen=True, slots=True)
-class LabView:
+class PanelView:
+    """What follows the playhead and the controls: a fragment brings it anew."""
+
+    title: str
+    subtitle: str
+    is_timed: bool
+    runs: tuple[RunView, ...]
+    frame: FrameView
+
+
+@dataclass(frozen=True, slots=True)
+class LabView(PanelView):
     """All of the page."""
 
     query: str
-    t: str
     is_given: bool
     is_long: bool
     most_steps: int
     most_requests: int
-    title: str
-    subtitle: str
-    is_timed: bool
     groups: tuple[Group, ...]
     hidden: tuple[tuple[str, str], ...]
     presets: tuple[PresetLink, ...]
-    runs: tuple[RunView, ...]
+    pictures: dict[str, Markup]
     axis: Markup
     metrics: tuple[MetricView, ...]
-    frame: FrameView
     figure: str

@@ -51,6 +51,7 @@ class Lab {
       () => this.state.pageQuery(this.t),
       (link) => this.step(link.dataset.step ?? ""),
       () => this.followFrame(),
+      (text) => this.notice.say(text),
     );
     this.say = new Say(byId("scene"), byId("live"));
     this.loader = new Loader(
@@ -68,6 +69,8 @@ class Lab {
     this.followedAt = 0;
     this.change = "";
     this.hasSentAgain = false;
+    /** Whether the scenario was refused: the address and the panels stay with what is drawn. */
+    this.isBad = false;
     this.timers = { address: 0, chart: 0 };
     this.watch();
     if (this.data.long === "true") this.window.place(this.startAt);
@@ -107,6 +110,7 @@ class Lab {
     this.state.set(name, value, normal);
     this.change = `${this.controls.labelOf(name)}: ${value}.`;
     for (const current of document.querySelectorAll(".preset[aria-current]")) current.removeAttribute("aria-current");
+    this.isBad = false;
     this.loader.want();
   }
 
@@ -165,7 +169,7 @@ class Lab {
     if (!isPlaying || performance.now() - this.followedAt < FOLLOW_MS) return;
     this.followedAt = performance.now();
     if (this.window.lacks(at)) this.placeWindow(at);
-    this.panel.ask();
+    if (!this.isBad) this.panel.ask();
   }
 
   /**
@@ -175,6 +179,7 @@ class Lab {
   settled(wait = SEEK_MS) {
     if (!this.scene) return;
     if (this.window.lacks(this.playhead.at)) this.placeWindow(this.playhead.at);
+    if (this.isBad) return;
     this.panel.refresh(wait);
     clearTimeout(this.timers.address);
     this.timers.address = window.setTimeout(() => {
@@ -201,6 +206,8 @@ class Lab {
 
   /** A frame has come from the server; where the page has no such step itself, it goes where the frame is. */
   followFrame() {
+    for (const label of document.querySelectorAll("[data-label]"))
+      label.textContent = this.labelOf(/** @type {HTMLElement} */ (label).dataset.label ?? "").toLowerCase();
     const { t, run } = byId("frame").dataset;
     if (Math.abs(Number(t) - this.t) < 1e-6 || this.playhead.isPlaying || run !== this.state.run) return;
     if (this.scene && !this.scene.courses) return;
@@ -280,11 +287,15 @@ class Lab {
 
   /** @param {Error} error */
   async failed(error) {
-    const isMissing = error instanceof HttpProblem && error.status === 409 && !this.hasSentAgain;
-    this.hasSentAgain ||= isMissing;
-    if (isMissing && (await sendAgain(this.data.tracesUrl ?? "", this.state.query.get("trace") ?? "")))
-      this.loader.want();
-    else this.notice.explain(error);
+    const status = error instanceof HttpProblem ? error.status : 0;
+    if (status === 409 && !this.hasSentAgain) {
+      this.hasSentAgain = true;
+      if (await sendAgain(this.data.tracesUrl ?? "", this.state.query.get("trace") ?? ""))
+        return void this.loader.want();
+    }
+    if (error instanceof HttpProblem && error.retryAfter) setTimeout(() => this.loader.want(), 1000 * error.retryAfter);
+    this.isBad = status === 422;
+    this.notice.explain(error);
   }
 }
 

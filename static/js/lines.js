@@ -4,11 +4,13 @@ export class HttpProblem extends Error {
   /**
    * @param {number} status
    * @param {Record<string, unknown>} problem members of the problem JSON
+   * @param {number} retryAfter when to ask again [s]; 0: not at all
    */
-  constructor(status, problem) {
+  constructor(status, problem, retryAfter) {
     super(String(problem.detail ?? problem.title ?? `The server answered ${status}.`));
     this.status = status;
     this.problem = problem;
+    this.retryAfter = retryAfter;
   }
 }
 
@@ -18,7 +20,8 @@ export class HttpProblem extends Error {
  */
 export async function problemOf(response) {
   const isJson = response.headers.get("content-type")?.includes("json");
-  return new HttpProblem(response.status, isJson ? await response.json() : {});
+  const retryAfter = Number(response.headers.get("retry-after")) || 0;
+  return new HttpProblem(response.status, isJson ? await response.json() : {}, retryAfter);
 }
 
 /**

@@ -3,18 +3,20 @@
  * answer is dropped.
  */
 
-/** @typedef {{ctx: {sourceElement: Element, target: Element, request: {action: string}, seq?: number}}} Detail */
+/** @typedef {{ctx: {sourceElement: Element, target: Element, request: {action: string}, seq?: number, response?: {status: number}}}} Detail */
 
 export class Panel {
   /**
    * @param {() => string} address query of the frame to show now
    * @param {(link: HTMLElement) => boolean} onStep a step link was used; whether the playhead has been moved for it
    * @param {() => void} onShown
+   * @param {(text: string) => void} onError
    */
-  constructor(address, onStep, onShown) {
+  constructor(address, onStep, onShown, onError) {
     this.address = address;
     this.onStep = onStep;
     this.onShown = onShown;
+    this.onError = onError;
     this.seq = 0;
     this.timer = 0;
     document.addEventListener("htmx:config:request", (event) =>
@@ -47,9 +49,15 @@ export class Panel {
     ctx.seq = ++this.seq;
   }
 
-  /** @param {CustomEvent<Detail>} event */
+  /**
+   * Drop a stale answer, and keep the panels if there is none.
+   * @param {CustomEvent<Detail>} event
+   */
   check(event) {
-    const { seq } = event.detail.ctx;
-    if (seq !== undefined && seq !== this.seq) event.preventDefault();
+    const { seq, response } = event.detail.ctx;
+    if (seq === undefined) return;
+    const isError = (response?.status ?? 0) >= 400;
+    if (seq !== this.seq || isError) event.preventDefault();
+    if (seq === this.seq && isError) this.onError(`The state of the step did not come (${response?.status}).`);
   }
 }

@@ -112,3 +112,14 @@ def test_server_and_page_write_figures_alike(page: Page, server: str) -> None:
     page.set_content(re.sub(r"<(script|link|meta)[^>]*>", "", html))
     served = page.locator("[data-metric]").all_text_contents()
     assert [text.split() for text in served] == [text.split() for text in drawn]
+
+
+def test_names_follow_the_controls(page: Page) -> None:
+    page.goto("/lab/?rate=3&num_requests=12&max_num_seqs=4&t=1")
+    wait_for_picture(page)
+    expect(page.get_by_role("heading", level=2, name="Continuous batching")).to_be_visible()
+    page.get_by_role("radio", name="static").check(force=True)
+    page.locator("#c-max_num_seqs").fill("3")
+    expect(page.get_by_role("heading", level=2, name="Static batching")).to_be_visible()
+    expect(page.locator("[data-focus=a]")).to_have_text("Static")
+    expect(page.locator("#timeline-head")).to_contain_text("3 slots")
