@@ -26,6 +26,7 @@ from sim.workload.read import MAX_BYTES
 router = APIRouter(prefix="/api/v1")
 
 JSON, CSV, NDJSON = "application/json", "text/csv", "application/x-ndjson"
+MOST_KEPT_BYTES = 64 * 1024
 OBJECT = {"type": "object"}
 TEXT = {"type": "string"}
 FILE = {"type": "string", "format": "binary"}
@@ -66,16 +67,22 @@ async def get_steps(request: Request) -> Response:
     headers = cache_headers(request, "steps", key_of(views.scenario), views.first, views.count, views.blocks)
     if is_known(request, headers):
         return Response(status_code=304, headers=headers)
-    stream = StepStream(request.app.state.service, views, request.headers.get("Accept-Encoding", ""))
+    service: Service = request.app.state.service
+    stream = StepStream(service, views, request.headers.get("Accept-Encoding", ""))
     if stream.encoding:
         headers["Content-Encoding"] = stream.encoding
+    body_key = (headers["ETag"], stream.encoding)
+    if body_key in service.bodies:
+        return Response(service.bodies[body_key], headers=headers, media_type=NDJSON)
     pieces = stream.pieces()
     # Whatever is wrong with the scenario is known when the first piece is, before the answer has begun.
     first = await while_connected(request, anext(pieces))
-    if stream.is_complete:
-        await pieces.aclose()
-        return Response(first, headers=headers, media_type=NDJSON)
-    return ClosingStream(resumed(first, pieces), headers, NDJSON)
+    if not stream.is_complete:
+        return ClosingStream(resumed(first, pieces), headers, NDJSON)
+    await pieces.aclose()
+    if len(first) <= min(MOST_KEPT_BYTES, service.bodies.maxsize):
+        service.bodies[body_key] = first
+    return Response(first, headers=headers, media_type=NDJSON)
 
 
 @router.get("/catalog", summary="Models and GPUs", responses=answers("The catalogue", {JSON: OBJECT}))

@@ -34,7 +34,13 @@ def key_of(scenario: Scenario) -> str:
 
 
 class Service:
-    """Threads, jobs under way, finished runs. One per worker process; used from its event loop only."""
+    """Threads, jobs under way, finished runs. One per worker process; used from its event loop only.
+
+    Attributes
+    ----------
+    bodies : LRUCache
+        Whole streams as they were sent, by ETag and encoding: many open the same link at once.
+    """
 
     def __init__(self, settings: Settings, traces: TraceStore) -> None:
         self.settings, self.traces = settings, traces
@@ -42,6 +48,7 @@ class Service:
         self._calls = 0
         self._uploads = 0
         self._jobs: dict[str, Job] = {}
+        self.bodies: LRUCache[tuple[str, str], bytes] = LRUCache(settings.body_bytes, getsizeof=len)
         self._finished: LRUCache[str, Run] = LRUCache(settings.cache_bytes, getsizeof=lambda run: run.nbytes)
 
     @property

@@ -37,6 +37,7 @@ class Settings(BaseSettings):
     max_run_bytes: int = Field(1024 * MIB, ge=1, description="Memory of one run's record; a larger one is given up")
     max_open_bytes: int = Field(3072 * MIB, ge=1, description="Memory of the runs that are read; more gets 503")
     cache_bytes: int = Field(256 * MIB, ge=0, description="Memory for finished runs that may be asked for again")
+    body_bytes: int = Field(32 * MIB, ge=0, description="Memory for short streams that may be asked for again")
 
     trace_dir: Path = Field(default_factory=lambda: _own_temp_dir() / "traces")
     trace_total_bytes: int = Field(1024 * MIB, ge=1, description="All uploaded traces together")

@@ -149,3 +149,16 @@ def test_the_labs_default_fits_ten_kilobytes(client: TestClient):
         with client.stream("GET", f"/api/v1/steps?{query}&batching={batching}", headers=headers) as answer:
             sizes.append(sum(len(piece) for piece in answer.iter_raw()))
     assert sum(sizes) <= 10_000, sizes
+
+
+def test_a_stream_is_encoded_once_for_all_who_open_the_link(client: TestClient):
+    bodies = client.app.state.service.bodies
+    answers = [client.get(f"/api/v1/steps?{SMALL}", headers={"Accept-Encoding": e}) for e in ("br", "gzip", "br")]
+    assert len(bodies) == 2
+    assert len({answer.content for answer in answers}) == 1
+    assert answers[0].headers["content-length"] == answers[2].headers["content-length"]
+
+
+def test_an_error_is_not_kept_as_a_stream(client: TestClient):
+    assert client.get("/api/v1/steps?rate=-1").status_code == 422
+    assert not client.app.state.service.bodies
