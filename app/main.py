@@ -14,11 +14,13 @@ from starlette.responses import FileResponse, Response
 import sim
 from app import api, errors, pages
 from app.assets import REVALIDATE, Assets
+from app.caching import build_id
 from app.proxy import ForwardedPrefix, HeadAsGet, SlashRedirect
 from app.security import SecurityHeaders
 from app.service import Service
 from app.settings import Settings
 from app.traces import TraceStore
+from sim.catalog.efficiencies import CALIBRATED
 
 DESCRIPTION = "How LLM servers batch requests, step by step. A run is a pure function of its URL."
 
@@ -56,6 +58,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
 
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
+    build_id()  # of the sources that are loaded, not of what they are edited to later
     app.state.service.warm_up()
     yield
     app.state.service.close()
@@ -68,7 +71,7 @@ def _add_plain_routes(app: FastAPI, static_dir: Path) -> None:
 
     @app.get("/version", summary="What answers")
     async def version() -> dict[str, Any]:
-        return {"version": sim.__version__, "calibrated": False}
+        return {"version": sim.__version__, "build": build_id(), "calibrated": CALIBRATED}
 
     @app.get("/favicon.ico", include_in_schema=False)
     async def favicon() -> Response:
