@@ -3,7 +3,7 @@ import { metricsInWords, showMetrics } from "./cards.js";
 import { Chart } from "./chart.js";
 import { Controls } from "./controls.js";
 import { Figure } from "./figure.js";
-import { Frames } from "./frames.js";
+import { Focus } from "./focus.js";
 import { watchKeys } from "./keys.js";
 import { HttpProblem } from "./lines.js";
 import { Loader } from "./loader.js";
@@ -12,11 +12,11 @@ import { readPalette } from "./palette.js";
 import { Panel } from "./panel.js";
 import { Playhead } from "./playhead.js";
 import { boundary, stepAt } from "./run.js";
-import { Say, sceneOf } from "./say.js";
+import { Say } from "./say.js";
 import { fetchScene } from "./scene.js";
 import { State } from "./state.js";
-import { sendAgain, sendTrace, watchFiles } from "./traces.js";
 import { Transport } from "./transport.js";
+import { Upload } from "./upload.js";
 import { Window } from "./window.js";
 
 const FOLLOW_MS = 1000;
@@ -28,8 +28,15 @@ const ADDRESS_MS = 150;
 /** @param {string} id */
 const byId = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
 
-/** @returns {NodeListOf<HTMLElement>} */
-const focusLinks = () => document.querySelectorAll("[data-focus]");
+/**
+ * Time from an input to the second frame after the picture, for bench/page.py.
+ * @param {number} start
+ * @param {number} seq
+ */
+function measure(start, seq) {
+  const measured = () => performance.measure("lab:move", { start, end: performance.now(), detail: { seq } });
+  requestAnimationFrame(() => requestAnimationFrame(measured));
+}
 
 class Lab {
   constructor() {
@@ -45,6 +52,8 @@ class Lab {
       this.changed(...change),
     );
     this.notice = new Notice(this.controls);
+    this.upload = new Upload(this.data.tracesUrl ?? "", this.notice, (sha256) => this.state.traceQuery(sha256));
+    this.focus = new Focus((run) => this.focused(run));
     this.transport = new Transport(this.playhead, this.figure, () => this.settled());
     this.window = new Window((us) => this.placeWindow(us));
     this.panel = new Panel(
@@ -61,14 +70,11 @@ class Lab {
     );
     /** @type {import("./scene.js").Scene | null} */
     this.scene = null;
-    /** @type {Record<string, Frames>} */
-    this.frames = {};
     /** Time the page opens at [us]. */
     this.startAt = Number(this.data.t) * 1e6;
     this.inputAt = 0;
     this.followedAt = 0;
     this.change = "";
-    this.hasSentAgain = false;
     /** Whether the scenario was refused: the address and the panels stay with what is drawn. */
     this.isBad = false;
     this.timers = { address: 0, chart: 0 };
@@ -89,9 +95,6 @@ class Lab {
       () => this.playhead.toggle(),
       (step) => /** @type {HTMLElement | null} */ (document.querySelector(`[data-step="${step}"][href]`))?.click(),
     );
-    for (const link of focusLinks())
-      link.addEventListener("click", (event) => this.focus(event, link.dataset.focus ?? "a"));
-    watchFiles(/** @type {HTMLInputElement} */ (byId("trace-file")), (file) => this.openTrace(file));
     new ResizeObserver(() => this.redraw()).observe(byId("lanes"));
     new IntersectionObserver(([entry]) => entry.isIntersecting || this.playhead.pause()).observe(byId("lanes"));
     document.addEventListener("themechange", () => this.retheme());
@@ -122,14 +125,15 @@ class Lab {
   show(scene, seq) {
     const isFirst = !this.scene;
     this.scene = scene;
-    this.frames = Object.fromEntries(Object.entries(scene.runs).map(([name, run]) => [name, new Frames(run)]));
+    this.say.show(scene.runs);
     this.playhead.end = scene.end;
     this.figure.show(scene);
     this.figure.draw(this.palette);
     this.playhead.seek(isFirst ? this.startAt : this.playhead.at);
     this.window.show(scene, this.playhead.at);
     showMetrics(byId("metrics"), scene.runs);
-    this.measure(this.inputAt, seq);
+    if (this.inputAt) measure(this.inputAt, seq);
+    this.inputAt = 0;
     this.notice.clear();
     if (this.window.lacks(this.playhead.at)) this.placeWindow(this.playhead.at);
     if (isFirst) this.begin();
@@ -141,21 +145,10 @@ class Lab {
   /** After the first picture: the rest of the page wakes up. */
   begin() {
     this.describe();
+    this.upload.greet();
     requestAnimationFrame(() => setTimeout(() => this.chart.load()));
     const isCalm = matchMedia("(prefers-reduced-motion: reduce)").matches;
     if (this.data.given === "false" && !isCalm) this.playhead.play();
-  }
-
-  /**
-   * Time from an input to the second frame after the picture, for bench/page.py.
-   * @param {number} start
-   * @param {number} seq
-   */
-  measure(start, seq) {
-    if (!start) return;
-    this.inputAt = 0;
-    const measured = () => performance.measure("lab:move", { start, end: performance.now(), detail: { seq } });
-    requestAnimationFrame(() => requestAnimationFrame(measured));
   }
 
   /** The playhead is elsewhere. */
@@ -165,7 +158,7 @@ class Lab {
     this.chart.move(at, isPlaying);
     const run = this.scene?.runs[this.state.run];
     const s = run ? stepAt(run, at) : -1;
-    this.transport.show(this.labelOf(this.state.run).toLowerCase(), run && s >= 0 ? run.first + s : null);
+    this.transport.show(this.focus.labelOf(this.state.run).toLowerCase(), run && s >= 0 ? run.first + s : null);
     if (!isPlaying || performance.now() - this.followedAt < FOLLOW_MS) return;
     this.followedAt = performance.now();
     if (this.window.lacks(at)) this.placeWindow(at);
@@ -206,8 +199,7 @@ class Lab {
 
   /** A frame has come from the server; where the page has no such step itself, it goes where the frame is. */
   followFrame() {
-    for (const label of document.querySelectorAll("[data-label]"))
-      label.textContent = this.labelOf(/** @type {HTMLElement} */ (label).dataset.label ?? "").toLowerCase();
+    this.focus.spread();
     const { t, run } = byId("frame").dataset;
     if (Math.abs(Number(t) - this.t) < 1e-6 || this.playhead.isPlaying || run !== this.state.run) return;
     if (this.scene && !this.scene.courses) return;
@@ -215,35 +207,19 @@ class Lab {
     this.state.t = Number(t);
     this.state.write();
     if (this.scene) this.playhead.seek(this.startAt);
-    else this.transport.say(this.labelOf(this.state.run), Number(t));
+    else this.transport.say(this.focus.labelOf(this.state.run), Number(t));
     if (this.window.lacks(this.startAt)) this.placeWindow(this.startAt);
   }
 
-  /**
-   * @param {Event} event
-   * @param {string} run
-   */
-  focus(event, run) {
-    event.preventDefault();
+  /** @param {string} run */
+  focused(run) {
     this.state.run = run;
-    for (const link of focusLinks()) link.setAttribute("aria-current", String(link.dataset.focus === run));
     this.moved();
     this.settled();
   }
 
-  /** @param {string} run */
-  labelOf(run) {
-    return document.querySelector(`[data-focus="${run}"]`)?.textContent ?? run;
-  }
-
   describe() {
-    if (!this.scene) return;
-    const { at } = this.playhead;
-    const sentences = Object.entries(this.scene.runs).map(([name, run]) => {
-      const s = stepAt(run, at);
-      return sceneOf(this.labelOf(name), run, s, s < 0 ? new Map() : this.frames[name].at(s));
-    });
-    this.say.describe([`At ${(at / 1e6).toFixed(2)} seconds.`, ...sentences]);
+    this.say.describe(this.playhead.at, (run) => this.focus.labelOf(run));
     const { change } = this;
     this.change = "";
     if (change) this.say.announce(() => `${change} ${metricsInWords(byId("metrics"))}`);
@@ -274,25 +250,11 @@ class Lab {
     this.loader.want();
   }
 
-  /** @param {File} file */
-  async openTrace(file) {
-    this.notice.say(`Reading ${file.name}…`, true);
-    try {
-      const { sha256 } = await sendTrace(this.data.tracesUrl ?? "", file, file.name);
-      location.assign(`?${this.state.traceQuery(sha256)}`);
-    } catch (error) {
-      this.notice.say(`${file.name}: ${/** @type {Error} */ (error).message}`);
-    }
-  }
-
   /** @param {Error} error */
   async failed(error) {
     const status = error instanceof HttpProblem ? error.status : 0;
-    if (status === 409 && !this.hasSentAgain) {
-      this.hasSentAgain = true;
-      if (await sendAgain(this.data.tracesUrl ?? "", this.state.query.get("trace") ?? ""))
-        return void this.loader.want();
-    }
+    if (status === 409 && (await this.upload.again(this.state.query.get("trace") ?? "")))
+      return void this.loader.want();
     if (error instanceof HttpProblem && error.retryAfter) setTimeout(() => this.loader.want(), 1000 * error.retryAfter);
     this.isBad = status === 422;
     this.notice.explain(error);

@@ -1,5 +1,8 @@
 /** The description twin: a summary of the scene for those who do not see it, and one polite line that says what changed. */
 
+import { Frames } from "./frames.js";
+import { stepAt } from "./run.js";
+
 const LIVE_DELAY_MS = 700;
 
 export class Say {
@@ -11,11 +14,25 @@ export class Say {
     this.scene = scene;
     this.live = live;
     this.timer = 0;
+    /** @type {Record<string, Frames>} */
+    this.frames = {};
   }
 
-  /** @param {string[]} sentences */
-  describe(sentences) {
-    this.scene.textContent = sentences.join(" ");
+  /** @param {Record<string, import("./run.js").Run>} runs */
+  show(runs) {
+    this.frames = Object.fromEntries(Object.entries(runs).map(([name, run]) => [name, new Frames(run)]));
+  }
+
+  /**
+   * @param {number} at [us]
+   * @param {(run: string) => string} labelOf
+   */
+  describe(at, labelOf) {
+    const sentences = Object.entries(this.frames).map(([name, frames]) => {
+      const s = stepAt(frames.run, at);
+      return sceneOf(labelOf(name), frames.run, s, s < 0 ? new Map() : frames.at(s));
+    });
+    this.scene.textContent = [`At ${(at / 1e6).toFixed(2)} seconds.`, ...sentences].join(" ");
   }
 
   /**
@@ -37,7 +54,7 @@ export class Say {
  * @param {number} s position of the step, -1 before the first
  * @param {Map<number, import("./frames.js").Seat>} seats
  */
-export function sceneOf(label, run, s, seats) {
+function sceneOf(label, run, s, seats) {
   if (s < 0) return `${label}: nothing runs yet.`;
   const phases = { prefill: 0, decode: 0, held: 0 };
   for (const seat of seats.values()) phases[seat.phase]++;

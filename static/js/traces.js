@@ -4,13 +4,23 @@
  */
 import { problemOf } from "./lines.js";
 
+/**
+ * @typedef {object} Answer
+ * @property {string} sha256
+ * @property {number} rows
+ * @property {number} span_s
+ * @property {{row: number, reason: string}[]} rejected the first of them
+ * @property {number} rejected_count
+ * @property {{row: number, what: string}[]} repaired
+ */
+
 const STORE = "traces";
 
 /**
  * @param {string} url
  * @param {Blob} content
  * @param {string} name
- * @returns {Promise<{sha256: string, rows: number, span_s: number, rejected: unknown[]}>}
+ * @returns {Promise<Answer>}
  */
 export async function sendTrace(url, content, name) {
   const body = new FormData();

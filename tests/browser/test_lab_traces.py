@@ -91,3 +91,13 @@ def test_server_that_lost_a_trace_gets_it_again(page: Page, complaints: list[str
     expect(page.locator("h1")).to_contain_text("does not have the trace")
     expect(page.locator("#notice")).to_contain_text("choose it")
     complaints.clear()
+
+
+def test_what_was_read_of_a_file_is_said(page: Page, tmp_path: Path) -> None:
+    page.goto("/lab/?max_num_seqs=4&b.batching=static&t=0")
+    wait_for_picture(page)
+    mine = tmp_path / "mine.csv"
+    mine.write_text("arrival_s,prompt_tokens,output_tokens\n0,100,20\n1,0,20\n2,200,30\n")
+    page.locator("#trace-file").set_input_files(mine)
+    expect(page.locator("#notice")).to_contain_text("mine.csv: 2 requests over 2 s")
+    expect(page.locator("#notice")).to_contain_text("1 line could not be used (line 3")
