@@ -87,6 +87,7 @@ class Event(NamedTuple):
 
 
 _UPDATE = {Kind.ACCEPT, Kind.FIRST, Kind.FINISH, Kind.RELEASE}
+_GONE = {"finished", "held", "rejected"}
 _PLANNED_ANYWAY = {Kind.ADMIT, Kind.RESUME}
 
 
@@ -122,6 +123,8 @@ class Replay:
         self.arrivals = arrivals
         self._arrivals = arrivals.tolist()
         self.next_arrival = 0
+        self.late: list[int] = []  # arrived, but the engine does not know yet
+        self._follows = requests.after.tolist()
 
     @property
     def free_blocks(self) -> int:
@@ -161,12 +164,27 @@ class Replay:
     def _receive(self, now_s: float, events: list[Event]) -> None:
         rejected = {e.request for e in events if e.kind == Kind.REJECT}
         while self.next_arrival < len(self._order) and self._arrivals[self._order[self.next_arrival]] <= now_s:
-            index = self._order[self.next_arrival]
+            self.late.append(self._order[self.next_arrival])
             self.next_arrival += 1
-            life = self.lives[index]
-            life.state = "rejected" if index in rejected else "waiting"
-            if index not in rejected:
+        due, self.late = self.late, []
+        for index in due:
+            if not self._is_expected(index):
+                self.late.append(index)
+            elif index in rejected:
+                self.lives[index].state = "rejected"
+            else:
+                self.lives[index].state = "waiting"
                 self.waiting.append(index)
+
+    def pass_arrivals(self, now_s: float) -> None:
+        """Take everyone who arrived by `now_s` for received, as far as their state says so."""
+        self.next_arrival = int(np.searchsorted(np.sort(self.arrivals), now_s, side="right"))
+        self.late = [i for i in self._order[: self.next_arrival] if self.lives[i].state == "pending"]
+
+    def _is_expected(self, index: int) -> bool:
+        """Whether the end that this arrival follows has been seen: async scheduling sees it when a step has begun."""
+        before = self._follows[index]
+        return before < 0 or self.lives[before].state in _GONE
 
     # -- schedule -------------------------------------------------------------------------------------------
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sim.engine.layout import BLOCK, LINE, PLAN, REQUEST, SEAT, State, Status, as_array
+from sim.engine.record import Kind
 from sim.freequeue import FreeQueue
 from sim.replay import Replay, Row
 
@@ -18,7 +19,7 @@ _STATES = {
     Status.RUNNING: "running",
     Status.FINISHED: "finished",
     Status.REJECTED: "rejected",
-    Status.REFUSED: "rejected",
+    Status.REFUSED: "pending",  # until it arrives
 }
 
 
@@ -27,12 +28,12 @@ def load_state(replay: Replay, state: State, step: int) -> None:
     seats = as_array(state.seats, SEAT, len(state.seats))
     _load_lines(replay, state, seats)
     _load_lives(replay, state)
+    _load_rejections(replay, step)
     _load_blocks(replay, state, seats)
     if state.config.is_async:
         replay.pending = _pending_rows(state)
-    starts = replay.log.steps["start_s"]
-    arrivals = np.sort(replay.arrivals)
-    replay.next_arrival = int(np.searchsorted(arrivals, starts[step - 1], side="right")) if step else 0
+    if step:
+        replay.pass_arrivals(float(replay.log.steps["start_s"][step - 1]))
     replay.step = step - 1
 
 
@@ -63,6 +64,13 @@ def _load_lives(replay: Replay, state: State) -> None:
         elif life.slot >= 0:
             base = life.slot * width
             life.table = tables[base : base + int(row["held"])].tolist()
+
+
+def _load_rejections(replay: Replay, step: int) -> None:
+    end = int(replay.log.steps["events_end"][step - 1]) if step else 0
+    events = replay.log.events[:end]
+    for index in events["request"][events["kind"] == Kind.REJECT].tolist():
+        replay.lives[index].state = "rejected"
 
 
 def _load_blocks(replay: Replay, state: State, seats: NDArray[Any]) -> None:

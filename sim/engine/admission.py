@@ -114,7 +114,7 @@ def _admit_head(state: State, position: int, budget: int, threshold: int, has_pr
     request = state.requests[index]
     slot = choose_slot(state, request, index)
     hit_tokens = kept_prefix(state, request, index, slot)
-    hits = blocks_for(hit_tokens, config.block_size)
+    hits = blocks_for(hit_tokens, config.block_size) if config.region_blocks == 0 else 0
     if config.cache != _PER_SLOT:
         hits = find_prefix(state, request, slot)
         hit_tokens = hits * config.block_size

@@ -161,12 +161,15 @@ def next_arrival_s(state: State) -> float:
 
 @part
 def _pop_next(state: State, time_s: float) -> int:
+    """Take the next arrival; of two at the same time the one with the smaller number."""
     config = state.config
     count = state.count
+    is_open = count.next_open < config.num_open
+    if is_open:
+        is_open = state.requests[state.lines[count.next_open].order].arrival_s == time_s
     if count.heap > 0 and state.lines[0].due_s == time_s:
         index = int(state.lines[0].due)
-        is_open = count.next_open < config.num_open
-        if not (is_open and state.requests[state.lines[count.next_open].order].arrival_s == time_s):
+        if not (is_open and state.lines[count.next_open].order < index):
             _pop_arrival(state)
             return index
     index = int(state.lines[count.next_open].order)

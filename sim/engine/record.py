@@ -125,7 +125,8 @@ def has_room(state: State) -> bool:
     config = state.config
     count = state.count
     open_seats = min(config.max_num_seqs - count.running, count.waiting) + 1
-    ids = count.free + config.max_num_seqs + open_seats * (config.table_width + 1)
+    # A preemption frees blocks that the same step hands out again, but none twice.
+    ids = config.usable_blocks + open_seats * (config.table_width + 1)
     return (
         count.steps < len(state.steps)
         and count.events + EVENTS_PER_ROW * (config.max_num_seqs + 2) <= len(state.events)
