@@ -93,8 +93,8 @@ def labels_of(views: Views) -> dict[str, str]:
 
 
 def preset_links(scenarios: Mapping[str, Scenario]) -> tuple[PresetLink, ...]:
-    """Presets as links; the one that is shown is marked."""
-    shown = write_query(scenarios)
+    """Presets as links; the one whose scenarios are shown is marked."""
+    shown = write_query(scenarios) if scenarios else ""
     return tuple(
         PresetLink(preset.title, preset.see, f"{preset.query}&t={preset.t:g}", canonical(preset.query) == shown)
         for preset in presets()

@@ -17,17 +17,21 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from app.caching import cache_headers, is_known
 from app.connection import while_connected
 from app.course import courses_of
-from app.errors import Problem
+from app.errors import Problem, problem_of
 from app.lab import lab_view, panel_view, preset_links, read_opening
 from app.params import Views, parse_query, read_query
 from app.service import Service, key_of
 from app.settings import ROOT
 from sim.run import Run
+from sim.scenario import ScenarioError
 
 router = APIRouter(include_in_schema=False)
 
 PAGES = (("lab/", "Lab"),)
 """Pages that exist, in the order of the header."""
+
+MISSING = 409
+"""Status of a call for a trace that the server lacks: the browser sends it again."""
 
 _ENTRY_SCRIPTS = ("theme.js", "lab.js", "missing.js")
 _templates = Environment(
@@ -44,11 +48,15 @@ async def get_home() -> Response:
 @router.get("/lab/")
 async def get_lab(request: Request) -> Response:
     """The whole page."""
-    views, is_given = read_opening(request.scope["query_string"])
     try:
+        views, is_given = read_opening(request.scope["query_string"])
         runs = await _runs_of(request, views)
+    except ScenarioError as error:
+        return _plain_page(request, "problem.html", 422, problem=problem_of(error))
     except Problem as problem:
-        return await _missing(request, views, problem)
+        if problem.status != MISSING:
+            raise
+        return _plain_page(request, "missing.html", MISSING, trace=views.scenarios["a"].workload.trace)
     service: Service = request.app.state.service
     view = await service.in_thread(lab_view, views, runs, is_given)
     context = {"lab": view, "modules": _modules(), **_frame_of_page(request, "../", "lab/")}
@@ -95,13 +103,10 @@ async def _runs_of(request: Request, views: Views) -> dict[str, Run]:
     return dict(zip(names, runs, strict=True))
 
 
-async def _missing(request: Request, views: Views, problem: Problem) -> Response:
-    """A page that sends the trace again if this browser has it; any other problem is passed on."""
-    trace = views.scenarios["a"].workload.trace
-    if problem.status != 409:
-        raise problem
-    context = {"trace": trace, "presets": preset_links(views.scenarios), **_frame_of_page(request, "../", "lab/")}
-    return HTMLResponse(_templates.get_template("missing.html").render(context), 409, _vary())
+def _plain_page(request: Request, template: str, status: int, **more: Any) -> Response:
+    """A page in place of the lab that says what is wrong and leads to the presets."""
+    context = {**more, "presets": preset_links({}), **_frame_of_page(request, "../", "lab/")}
+    return HTMLResponse(_templates.get_template(template).render(context), status, _vary())
 
 
 def _frame_of_page(request: Request, up: str, page: str) -> dict[str, Any]:

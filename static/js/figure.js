@@ -61,7 +61,7 @@ export class Figure {
     const { box, note } = this.lanes[name];
     this.lanes[name].rows = rows;
     box.style.setProperty("--slots", String(rows));
-    note.textContent = rows < slots ? `slots 1 to ${rows} of ${slots}; the others are empty` : "";
+    note.textContent = rows < slots ? `1–${rows} of ${slots} slots drawn` : "";
   }
 
   /** @param {Palette} palette */
