@@ -170,7 +170,10 @@ def expected_step(recorded: dict[str, Any]) -> dict[str, Any]:
 def compare(trace: dict[str, Any], path: str = "") -> Verdict:
     """Run one trace and compare; `Verdict.difference` names the first field that differs."""
     steps = trace["steps"]
-    recorder = record_scenario(trace["scenario"], len(steps))
+    try:
+        recorder = record_scenario(trace["scenario"], len(steps))
+    except KeyError as error:
+        raise ScenarioError("path", path, f"a recorded trace; its scenario lacks {error}") from None
     fields = 0
     for recorded, ours in zip(steps, replayed_steps(trace["scenario"], recorder), strict=True):
         for name, real in expected_step(recorded).items():
@@ -204,6 +207,6 @@ def read_traces(paths: list[Path]) -> Iterator[tuple[str, dict[str, Any]]]:
                 trace = json.loads(file.read_bytes())
             except ValueError:
                 raise ScenarioError("path", file, "a JSON file") from None
-            if not isinstance(trace, dict) or "vllm_version" not in trace or "steps" not in trace:
+            if not isinstance(trace, dict) or not {"vllm_version", "scenario", "steps"} <= set(trace):
                 raise ScenarioError("path", file, "a recorded trace of vllm") from None
             yield str(file), trace
