@@ -5,7 +5,7 @@
  * @typedef {import("./palette.js").Palette} Palette
  */
 
-const EVERY_FRAMES = 6;
+const MOVE_MS = 100;
 const MOST_POINTS = 4000;
 
 export class Chart {
@@ -21,7 +21,7 @@ export class Chart {
     /** @type {any} */
     this.plotly = null;
     this.revision = 0;
-    this.moves = 0;
+    this.timer = 0;
     this.at = { x0: 0, x1: 0 };
     this.line = {};
     /** @type {(() => void) | null} */
@@ -59,13 +59,17 @@ export class Chart {
   }
 
   /**
-   * Move the playhead; while playing only every sixth frame.
+   * Move the playhead, at most every sixth frame.
    * @param {number} us
-   * @param {boolean} isPlaying
    */
-  move(us, isPlaying) {
+  move(us) {
     this.at = { x0: us / 1e6, x1: us / 1e6 };
-    if (!this.plotly || !this.box.dataset.drawn || (isPlaying && this.moves++ % EVERY_FRAMES)) return;
+    this.timer ||= window.setTimeout(() => this.moveNow(), MOVE_MS);
+  }
+
+  moveNow() {
+    this.timer = 0;
+    if (!this.plotly || !this.box.dataset.drawn) return;
     // The whole array: setting shapes[0].x0 alone makes Plotly draw everything anew (70 times slower).
     this.plotly.relayout(this.box, { shapes: [{ ...this.line, ...this.at }] });
   }

@@ -155,7 +155,7 @@ class Lab {
   moved() {
     const { at, isPlaying } = this.playhead;
     this.figure.move(at);
-    this.chart.move(at, isPlaying);
+    this.chart.move(at);
     const run = this.scene?.runs[this.state.run];
     const s = run ? stepAt(run, at) : -1;
     this.transport.show(this.focus.labelOf(this.state.run).toLowerCase(), run && s >= 0 ? run.first + s : null);
