@@ -3,6 +3,7 @@
 All numbers are whole, times in microseconds. Slowly moving columns are sent as differences from the value before (the
 first of a line from 0), and a column that is zero throughout a line is left out (but `dur`): so coded, a step of plain
 decode compresses to a few bits. `static/js/run.js` is the other side.
+What happens after the last step, refusals of late requests, is told by the last line alone.
 """
 
 from __future__ import annotations
