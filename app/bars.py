@@ -36,6 +36,7 @@ def bars_of(run: Run) -> Array:
     """
     steps, events = run.steps, run.events
     step_of = np.searchsorted(steps["events_end"], np.arange(len(events)), side="right")
+    step_of = np.minimum(step_of, max(len(steps) - 1, 0))  # a refusal may come after the last step
     ends_s = steps["start_s"] + steps["duration_s"]
     last_s = float(ends_s[-1]) if len(steps) else 0.0
     kind = events["kind"]

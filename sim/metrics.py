@@ -118,7 +118,12 @@ def _distribution(values: Floats) -> Distribution:
     """Mean and percentiles, by linear interpolation as NumPy does."""
     if len(values) == 0:
         return _named([None] * (1 + len(PERCENTILES)))
-    return _named([values.mean(), *np.percentile(values, PERCENTILES)])
+    ordered = np.sort(values)
+    position = np.array(PERCENTILES) / 100 * (len(values) - 1)
+    lower = position.astype(np.int64)
+    upper = np.minimum(lower + 1, len(values) - 1)
+    percentiles = ordered[lower] + (ordered[upper] - ordered[lower]) * (position - lower)
+    return _named([values.mean(), *percentiles])
 
 
 def _named(values: Sequence[float | None]) -> Distribution:

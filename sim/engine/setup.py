@@ -75,7 +75,11 @@ CONFIG = np.dtype(
 )
 
 
-def content_ids(requests: Requests, block_size: int) -> Contents:
+def _total_tokens(requests: Requests) -> NDArray[np.int64]:
+    return requests.prompt_tokens.astype(np.int64) + requests.output_tokens
+
+
+def content_ids(requests: Requests, block_size: int, longest: int) -> Contents:
     """Number the full blocks of prompts and outputs so that equal beginnings have equal numbers.
 
     Parameters
@@ -84,6 +88,8 @@ def content_ids(requests: Requests, block_size: int) -> Contents:
         Whose ``parent`` and ``common_tokens`` say which text each prompt repeats.
     block_size : int
         Tokens a block [tokens].
+    longest : int
+        Length that no served request exceeds [tokens]; what lies beyond is not numbered.
 
     Returns
     -------
@@ -91,8 +97,8 @@ def content_ids(requests: Requests, block_size: int) -> Contents:
         ``ids[offsets[i] + j]`` stands for the hash of block j of request i and all blocks before it.
     """
     roots = len(requests.root_tokens)
-    lengths = np.concatenate([requests.root_tokens, requests.prompt_tokens + requests.output_tokens]).astype(np.int64)
-    full = lengths // block_size
+    lengths = np.concatenate([requests.root_tokens, _total_tokens(requests)])
+    full = np.minimum(lengths, longest) // block_size
     common = np.concatenate([np.zeros(roots, np.int64), requests.common_tokens // block_size])
     parents = np.concatenate([np.full(roots, -1, np.int64), requests.parent])
     common = np.where(parents < 0, 0, np.minimum(common, full))
@@ -119,7 +125,7 @@ def _children(after: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.i
 
 def _make_requests(config: Config, requests: Requests, offsets: NDArray[np.int64], refused: NDArray[np.bool_]) -> Rows:
     child, sibling = _children(requests.after)
-    target = requests.prompt_tokens + requests.output_tokens
+    target = np.minimum(_total_tokens(requests), np.iinfo(np.int32).max)
     nan = float("nan")
     return make_rows(
         REQUEST,
@@ -191,7 +197,7 @@ def make_state(
     """
     sizes = sizes or log_sizes(config, requests)
     has_contents = config.cache == Cache.SHARED
-    contents = content_ids(requests, config.block_size) if has_contents else NO_CONTENTS
+    contents = content_ids(requests, config.block_size, config.max_model_len) if has_contents else NO_CONTENTS
     tables = config.max_num_seqs * config.table_width
     offsets = contents.offsets + tables if has_contents else np.zeros(len(refused), np.int64)
     line_size = len(requests.root_tokens) + len(refused) + 1
