@@ -58,7 +58,11 @@ class Recorder:
 
     def _larger(self, log: Rows, dtype: np.dtype[Any], used: int) -> Rows:
         size = max(int(len(log) * self._growth), len(log) + 1)
-        larger = make_ints(np.empty(size, dtype)) if dtype is IDS else make_log(dtype, size)
+        if isinstance(log, list):
+            return log + (
+                make_ints(np.zeros(size - len(log), dtype)) if dtype is IDS else make_log(dtype, size - len(log))
+            )
+        larger = make_log(dtype, size)
         larger[:used] = log[:used]
         return larger
 

@@ -87,4 +87,4 @@ def leaf(function: F) -> F:
 
 def entry(function: F) -> F:
     """Mark the one function of an engine that Python calls: compiled once, kept on disk."""
-    return numba.njit(**_OPTIONS, cache=CACHE_FOLDER is not None)(function)
+    return numba.njit(**_OPTIONS, no_cfunc_wrapper=True, cache=CACHE_FOLDER is not None)(function)

@@ -217,8 +217,11 @@ def make_rows(dtype: np.dtype[Any], count: int, **fields: Any) -> Rows:
 
 
 def make_log(dtype: np.dtype[Any], count: int) -> Rows:
-    """Rows that are written before they are read: not cleared when compiled."""
-    return np.empty(count, dtype) if IS_COMPILED else make_rows(dtype, count)
+    """Rows that are written before they are read: not cleared."""
+    if IS_COMPILED:
+        return np.empty(count, dtype)
+    kind = _plain_class(dtype)
+    return [kind() for _ in range(count)]
 
 
 def make_ints(values: NDArray[np.int32] | list[int]) -> Ints:

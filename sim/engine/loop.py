@@ -77,13 +77,14 @@ def _run_step(state: State) -> None:
         duration_s = 1.0
     step.duration_s = duration_s
     end_s = count.now_s + duration_s
-    if config.is_async:
-        update(state, 1 - count.parity, count.pending, count.pending_s)
+    parity = int(count.parity)
+    if config.is_async:  # the step before comes home, this one stays in flight
+        update(state, 1 - parity, int(count.pending), float(count.pending_s))
         count.pending = count.planned
         count.pending_s = end_s
-        count.parity = 1 - count.parity
+        count.parity = 1 - parity
     else:
-        update(state, count.parity, count.planned, end_s)
+        update(state, parity, int(count.planned), end_s)
     close_step(state, step)
     count.now_s = end_s
 
