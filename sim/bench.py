@@ -127,7 +127,13 @@ _UNCOMPILED = "import json; from sim import bench; print(json.dumps(bench.steps_
 
 
 def peak_rss_bytes() -> int:
-    """Largest resident size of this process so far [bytes]."""
+    """Largest resident size of this process so far [bytes].
+
+    Linux counts what the parent held when it forked in getrusage, so there the kernel's own figure is read.
+    """
+    status = Path("/proc/self/status")
+    if status.exists():
+        return next(int(line.split()[1]) * 1024 for line in status.read_text().splitlines() if line.startswith("VmHWM"))
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak if sys.platform == "darwin" else peak * 1024
 
