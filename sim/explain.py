@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sim.engine.layout import Cache
 from sim.engine.record import Kind, Why
 from sim.frame import Frame
 from sim.run import Run
@@ -21,7 +22,7 @@ def explain(run: Run, step: int) -> str:
         Index of the step.
     """
     frame = run.frame(step)
-    happened = [text for text in (_preempted(frame), _admitted(run, step), _chunked(frame)) if text]
+    happened = [text for text in (_preempted(frame), _admitted(run, step), _chunked(run, frame)) if text]
     if not happened:
         happened = [_steady(frame)]
     waits = _waits(run, step, frame)
@@ -93,7 +94,7 @@ def _admitted(run: Run, step: int) -> str:
         return ""
     who, verb = _names([request for request, _, _ in admitted]), "join" if len(admitted) > 1 else "joins"
     hit = sum(tokens for _, tokens, _ in admitted)
-    reused = f" {hit:,} prompt tokens were cached and are not computed again." if hit else ""
+    reused = f" {hit:,} of their tokens were cached and are not computed again." if hit else ""
     if run.setting.config.is_static:
         return f"The server was idle, so a new batch is formed: {who} {verb} it and all wait for its longest.{reused}"
     left = _left_before(run, step)
@@ -102,14 +103,17 @@ def _admitted(run: Run, step: int) -> str:
     return f"{who.capitalize()} {verb} the batch.{reused}"
 
 
-def _chunked(frame: Frame) -> str:
+def _chunked(run: Run, frame: Frame) -> str:
     rows = [row for row in frame.running if row.phase == "prefill" and row.scheduled]
     rows = [row for row in rows if row.computed + row.scheduled < row.prompt + row.outputs]
     if not rows:
         return ""
     row = rows[-1]
     left = row.prompt + row.outputs - row.computed - row.scheduled
-    share = f"{row.scheduled:,} of its tokens fit this step's budget, {left:,} are left for later steps"
+    cause = "fit this step's budget"
+    if row.scheduled == run.scenario.server.long_prefill_token_threshold:
+        cause = "are what long_prefill_token_threshold allows"
+    share = f"{row.scheduled:,} of its tokens {cause}, {left:,} are left for later steps"
     return f"{_name(row.request).capitalize()}'s prompt is cut: {share}."
 
 
@@ -129,17 +133,23 @@ def _waits(run: Run, step: int, frame: Frame) -> str:
     held = len(frame.held)
     if run.setting.config.is_static and held:
         last = max(frame.running, key=lambda row: _remaining(run, row.request, row.outputs), default=None)
-        until = (
-            f" until {_name(last.request)} ends, {_remaining(run, last.request, last.outputs):,} steps from now"
-            if last
-            else ""
-        )
-        slots = f"{held} finished slot{'s' if held > 1 else ''}"
-        line = f"{len(frame.waiting)} wait while it keeps" if frame.waiting else "It keeps"
-        return f"{line} {slots}{until}."
+        until = ""
+        if last:
+            left = _plural(_remaining(run, last.request, last.outputs), "token")
+            until = f" until {_name(last.request)} ends, after {left} more"
+        line = f"{_wait(frame)} while the batch keeps" if frame.waiting else "The batch keeps"
+        return f"{line} {_plural(held, 'finished slot')}{until}."
     if not frame.waiting:
         return ""
-    return f"{len(frame.waiting)} wait: {_head_reason(run, step, frame)}."
+    return f"{_wait(frame)}: {_head_reason(run, step, frame)}."
+
+
+def _plural(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def _wait(frame: Frame) -> str:
+    return "1 waits" if len(frame.waiting) == 1 else f"{len(frame.waiting):,} wait"
 
 
 def _remaining(run: Run, request: int, outputs: int) -> int:
@@ -149,12 +159,11 @@ def _remaining(run: Run, request: int, outputs: int) -> int:
 def _head_reason(run: Run, step: int, frame: Frame) -> str:
     why, server = Why(int(run.steps["why"][step])), run.scenario.server
     head = frame.waiting[0]
-    need = -(-int(run.requests.prompt_tokens[head]) // server.block_size)
     reasons = {
         Why.NOBODY: "just arrived",
         Why.SLOT: f"all {server.max_num_seqs} slots are taken",
-        Why.BLOCKS: _blocks_reason(run, frame, head, need),
-        Why.BUDGET: f"the step's budget of {run.plan.max_num_batched_tokens:,} tokens is spent",
+        Why.BLOCKS: _blocks_reason(run, step, frame),
+        Why.BUDGET: _budget_reason(run, step, head),
         Why.PREEMPTION: "nobody is admitted in a step that had to preempt",
         Why.BATCH_RUNNING: "the static batch has to end first",
         Why.BATCH_FILLING: "the static batch is not full yet",
@@ -164,8 +173,20 @@ def _head_reason(run: Run, step: int, frame: Frame) -> str:
     return reasons[why]
 
 
-def _blocks_reason(run: Run, frame: Frame, head: int, need: int) -> str:
-    region = run.setting.config.region_blocks
-    if region:
-        return f"{_name(head)} would reserve {region:,} KV blocks in one piece, {frame.free_blocks:,} are free"
-    return f"{_name(head)} needs {need:,} KV blocks, {frame.free_blocks:,} are free"
+def _budget_reason(run: Run, step: int, head: int) -> str:
+    budget, row = run.plan.max_num_batched_tokens, run.steps[step]
+    if int(row["prefill"] + row["decode"]) < budget:
+        return f"{_name(head)} with its drafts is over what is left of the step's budget of {budget:,} tokens"
+    return f"the step's budget of {budget:,} tokens is spent"
+
+
+def _blocks_reason(run: Run, step: int, frame: Frame) -> str:
+    """Blocks that the head needs beside those in use that it shares, and those it could have."""
+    config, needed, head = run.setting.config, int(run.steps["needed"][step]), _name(frame.waiting[0])
+    if config.region_blocks:
+        return f"{head} would reserve {config.region_blocks:,} KV blocks in one piece, {frame.free_blocks:,} are free"
+    watermark = " with the watermark" if config.watermark_blocks else ""
+    if config.cache == Cache.PER_SLOT:
+        reusable = f"{frame.free_blocks:,} are free and {frame.kept_blocks:,} kept by free slots"
+        return f"{head} needs {needed:,} KV blocks{watermark}, {reusable}"
+    return f"{head} needs {needed:,} KV blocks{watermark}, {frame.free_blocks:,} are free"

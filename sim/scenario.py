@@ -199,9 +199,25 @@ def _check_server(server: Server) -> None:
     budget = server.max_num_batched_tokens
     if budget is not None and budget < server.max_num_seqs:
         raise ScenarioError("max_num_batched_tokens", budget, f"at least max_num_seqs, {server.max_num_seqs}")
-    if server.async_scheduling and server.num_speculative_tokens > 0:
-        raise ScenarioError("async_scheduling", "true", "false with num_speculative_tokens above 0")
+    if server.num_speculative_tokens > 0:
+        _check_drafts(server)
     _check_model(server)
+
+
+def _check_drafts(server: Server) -> None:
+    """Refuse what no recorded run of vLLM has: drafts with async scheduling, or a limit below a token and its drafts.
+
+    By the rules a near-full prefix hit would wait for ever under such a budget, and forget more than it computed
+    under such a threshold.
+    """
+    budget, threshold = server.max_num_batched_tokens, server.long_prefill_token_threshold
+    row = 1 + server.num_speculative_tokens
+    if server.async_scheduling:
+        raise ScenarioError("async_scheduling", "true", "false with num_speculative_tokens above 0")
+    if budget is not None and budget < row:
+        raise ScenarioError("max_num_batched_tokens", budget, f"at least {row}, a token and its drafts")
+    if 0 < threshold < row:
+        raise ScenarioError("long_prefill_token_threshold", threshold, f"0, or at least {row}, a token and its drafts")
 
 
 def _check_model(server: Server) -> None:

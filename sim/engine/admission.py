@@ -39,12 +39,16 @@ def _fits(state: State, request: Rows, slot: int, hits: int, hit_tokens: int, to
         whole = max(blocks_for(min(request.known, config.max_model_len), config.block_size) - hits, 0)
     chunk = max(blocks_for(min(hit_tokens + tokens, config.max_model_len), config.block_size) - hits, 0)
     needed = max(whole, chunk) + unused + watermark
-    if config.cache != _PER_SLOT:
-        return needed <= count.free
-    if needed > count.free + count.cached - hits:
+    available = int(count.free)
+    if config.cache == _PER_SLOT:
+        needed += hits
+        available += count.cached  # among them the hits
+    if needed > available:
+        count.needed = needed
         return False
-    cut_kept(state, slot, hits)
-    make_room(state, needed, slot)
+    if config.cache == _PER_SLOT:
+        cut_kept(state, slot, hits)
+        make_room(state, needed - hits, slot)
     return True
 
 

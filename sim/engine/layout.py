@@ -126,6 +126,7 @@ COUNT = np.dtype(
         ("sampled", "i4"),
         ("padding", "i4"),
         ("admitted", "i4"),
+        ("needed", "i4"),
         ("drafted", "i4"),
         ("regular", "i4"),
         ("flowing", "i4"),

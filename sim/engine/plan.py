@@ -21,6 +21,7 @@ def clear_totals(state: State) -> None:
     count.sampled = 0
     count.padding = 0
     count.admitted = 0
+    count.needed = 0
     count.drafted = 0
     count.regular = 0
     count.flowing = 0

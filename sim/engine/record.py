@@ -75,6 +75,7 @@ STEP = np.dtype(
         ("free", "i4"),
         ("free_end", "i4"),
         ("cached", "i4"),
+        ("needed", "i4"),  # blocks for want of which the head of the waiting line is not admitted, 0 if for others
         ("admitted", "i4"),
         ("drafts", "i4"),
         ("regular", "i4"),
@@ -149,6 +150,7 @@ def open_step(state: State) -> Rows:
     step.held = count.held
     step.waiting = count.waiting
     step.free = count.free
+    step.needed = count.needed
     step.admitted = count.admitted
     step.drafts = count.drafted
     step.decode_context = count.decode_context

@@ -87,6 +87,8 @@ def test_checks_hold_for_scenarios_made_by_a_program():
         ({"router": "least_loaded"}, "router"),
         ({"max_num_batched_tokens": 255}, "max_num_batched_tokens"),
         ({"async_scheduling": "true", "num_speculative_tokens": 3}, "async_scheduling"),
+        ({"max_num_batched_tokens": 3, "max_num_seqs": 1, "num_speculative_tokens": 3}, "max_num_batched_tokens"),
+        ({"long_prefill_token_threshold": 3, "num_speculative_tokens": 3}, "long_prefill_token_threshold"),
         ({"prompt_list": "1,2", "output_list": "1"}, "output_list"),
         ({"arrival_list": "0,1", "load": "closed"}, "arrival_list"),
         ({"arrival_list": "-1"}, "arrival_list"),
