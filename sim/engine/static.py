@@ -21,7 +21,10 @@ def opens_at(state: State) -> float:
     """Time at which the idle server may form a batch [s]: at once when full, else after the wait for one."""
     config = state.config
     count = state.count
-    if count.waiting >= config.max_num_seqs or config.static_wait_s == 0.0:
+    full = config.num_seats
+    if 0 < config.max_waiting < full:
+        full = config.max_waiting
+    if count.waiting >= full or config.static_wait_s == 0.0:
         return float(count.now_s)
     if next_arrival_s(state) >= 1e300:
         return float(count.now_s)

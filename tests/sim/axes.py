@@ -35,6 +35,7 @@ AXES = {
     "chunks_collide": COLLIDING,
     "gate_off_watermark": BASE | {"scheduler_reserve_full_isl": "false", "watermark": 0.1},
     "drafts": BASE | SHARED | {"num_speculative_tokens": 3, "acceptance": 0.6},
+    "drafts_stall": BASE | {"num_speculative_tokens": 3, "max_num_batched_tokens": 6},
     "async": BASE | SHARED | {"async_scheduling": "true"},
     "async_closed": BASE | {"async_scheduling": "true", "load": "closed", "concurrency": 6},
     "max_waiting": BASE | {"max_waiting": 2, "load": "burst"},

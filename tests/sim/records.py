@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 
 from sim.conformance import record_scenario
+from sim.integrity import check_integrity
 from sim.run import Session
 from sim.scenario import scenario_from
 from tests.conformance.recorded import read_recorded
@@ -48,7 +49,14 @@ def assert_equal_bytes(columns, expected):
     assert differing == []
 
 
+def with_checks(session):
+    """Drive a session, its state checked every now and then."""
+    while not session.advance(max_steps=11):
+        check_integrity(session._recorder.state)
+
+
 def write_records(folder):
     """Run all cases and keep their records; what the uncompiled process does."""
     for name, (columns, case) in CASES.items():
-        np.savez(Path(folder) / f"{name}.npz", **columns(case))
+        drive = {"advance": with_checks} if columns is run_columns and name != "defaults" else {}
+        np.savez(Path(folder) / f"{name}.npz", **columns(case, **drive))
