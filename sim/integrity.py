@@ -214,10 +214,13 @@ def _check_hashes(view: _View) -> None:
     if view.config.cache != Cache.SHARED:
         assert (carried < 0).all(), "a block carries a hash though nothing is shared"
         return
-    for content in np.flatnonzero(view.contents["first"]).tolist():
-        _check_chain(view, content)
-    cached = np.flatnonzero(carried >= 0)
-    assert view.count.cached == len(cached), f"{view.count.cached} cached blocks are counted, {len(cached)} are"
+    carriers: dict[int, list[int]] = {}
+    for block in np.flatnonzero(carried >= 0).tolist():
+        carriers.setdefault(int(carried[block]), []).append(block)
+    for content in {*carriers, *np.flatnonzero(view.contents["first"]).tolist()}:
+        _check_chain(view, content, carriers.get(content, []))
+    cached = sum(len(blocks) for blocks in carriers.values())
+    assert view.count.cached == cached, f"{view.count.cached} cached blocks are counted, {cached} are"
     for index, table in view.tables().items():
         row = view.requests[index]
         hashed = int(row["hashed"])
@@ -227,7 +230,7 @@ def _check_hashes(view: _View) -> None:
         assert (carried[table[hashed:]] < 0).all(), f"unfinished blocks of request {index} carry a hash"
 
 
-def _check_chain(view: _View, content: int) -> None:
+def _check_chain(view: _View, content: int, carriers: list[int]) -> None:
     chain: list[int] = []
     older, block = 0, int(view.contents["first"][content])
     while block and len(chain) <= len(view.blocks):
@@ -235,5 +238,4 @@ def _check_chain(view: _View, content: int) -> None:
         chain.append(block)
         older, block = block, int(view.blocks["newer"][block])
     assert view.contents["last"][content] == older, f"the chain of content {content} has another end"
-    carriers = np.flatnonzero(view.blocks["content"] == content).tolist()
     assert sorted(chain) == carriers, f"content {content} is carried by {carriers}, its chain is {chain}"

@@ -27,6 +27,14 @@ def new_replay(run):
     return Replay(run.setting.config, run.requests, run.log, run.results["arrival_s"])
 
 
+def picture(replay):
+    """All of a replay that can be seen."""
+    lives = [replay.lives[i] for i in replay.running]
+    seated = [(life.index, life.slot, life.computed, list(life.table)) for life in lives]
+    free = replay.free
+    return frame_of(replay), seated, dict(replay.kept), list(free.order), dict(free.users), set(free.cached)
+
+
 def events_of(run, *kinds):
     """Events of these kinds as step, kind, request, a, b."""
     picked = np.flatnonzero(np.isin(run.events["kind"], kinds))

@@ -6,7 +6,6 @@ from hypothesis import strategies as st
 
 from sim.engine.layout import BLOCK, as_array
 from sim.explain import explain, explain_waiting
-from sim.frame import frame_of
 from sim.run import Session, simulate
 from sim.scenario import scenario_from
 from sim.snapshot import load_state
@@ -20,6 +19,7 @@ from tests.invariants.checks import (
     assert_tokens_conserved,
     checked_run,
     new_replay,
+    picture,
 )
 from tests.invariants.strategies import run_settings
 from tests.sim.records import assert_equal_bytes, run_columns
@@ -49,14 +49,6 @@ def test_state_and_record_keep_every_invariant(focus, pytestconfig):
         assert_frames_equal_columns(run)
 
     hunt(pytestconfig, 150, check, run_settings(**FOCUSES[focus]), st.sampled_from([1, 1, 3, 50]))
-
-
-def picture(replay):
-    """All of a replay that can be seen."""
-    lives = [replay.lives[i] for i in replay.running]
-    seated = [(life.index, life.slot, life.computed, list(life.table)) for life in lives]
-    free = replay.free
-    return frame_of(replay), seated, dict(replay.kept), list(free.order), dict(free.users), set(free.cached)
 
 
 def free_with_content(state):

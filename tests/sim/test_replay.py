@@ -7,8 +7,7 @@ from sim.freequeue import FreeQueue
 from sim.run import Session, simulate
 from sim.scenario import scenario_from
 from sim.snapshot import load_state
-from tests.invariants.checks import assert_frames_equal_columns, events_of, new_replay
-from tests.invariants.test_runs import picture
+from tests.invariants.checks import assert_frames_equal_columns, events_of, new_replay, picture
 from tests.sim.axes import AXES
 
 EACH_RUN = pytest.mark.parametrize("name", AXES)
