@@ -12,6 +12,7 @@ import pytest
 from app.main import create_app
 from app.settings import Settings
 from sim.workload.read import MAX_BYTES
+from tests.api.aside import run_aside
 
 LONG = "num_requests=20000&max_num_seqs=1&output_tokens=500"
 """Some ten million steps."""
@@ -51,7 +52,7 @@ async def visit(app: Any, path: str, leave_at_once: bool) -> list[dict[str, Any]
 @pytest.mark.parametrize("route", ["run", "steps"])
 def test_a_reader_that_leaves_stops_the_work(settings: Settings, route: str):
     app = create_app(settings)
-    sent = asyncio.run(visit(app, f"/api/v1/{route}?{LONG}", leave_at_once=route == "run"))
+    sent = run_aside(visit(app, f"/api/v1/{route}?{LONG}", leave_at_once=route == "run"))
     app.state.service.close()
     assert app.state.service.open_jobs == 0
     body = b"".join(message.get("body", b"") for message in sent)

@@ -17,6 +17,7 @@ from app.streams import StepStream
 from app.traces import TraceStore
 from sim.run import Session
 from sim.scenario import Scenario, ScenarioError, scenario_from
+from tests.api.aside import run_aside
 
 LONG = scenario_from({"num_requests": 2000, "max_num_seqs": 1, "output_tokens": 500})
 
@@ -77,7 +78,7 @@ def test_readers_of_one_scenario_share_its_simulation(service: Service, counted:
     async def main() -> list[int]:
         return await asyncio.gather(*(finish(service, small()) for _ in range(8)))
 
-    assert len(set(asyncio.run(main()))) == 1
+    assert len(set(run_aside(main()))) == 1
     assert counted.sessions == 1
 
 
@@ -86,7 +87,7 @@ def test_a_finished_run_is_kept(service: Service, counted: type[Counted]):
         for _ in range(3):
             await finish(service, small())
 
-    asyncio.run(main())
+    run_aside(main())
     assert counted.sessions == 1
 
 
@@ -97,7 +98,7 @@ def test_runs_beyond_the_memory_are_let_go(tmp_path: Path, counted: type[Counted
         for _ in range(2):
             await finish(service, small())
 
-    asyncio.run(main())
+    run_aside(main())
     assert counted.sessions == 2
 
 
@@ -109,7 +110,7 @@ def test_a_run_goes_on_only_as_far_as_it_is_read(service: Service, counted: type
             assert counted.slices == 1
             assert job.run is None
 
-    asyncio.run(main())
+    run_aside(main())
 
 
 def test_work_stops_with_its_last_reader(service: Service, counted: type[Counted]):
@@ -122,7 +123,7 @@ def test_work_stops_with_its_last_reader(service: Service, counted: type[Counted
         assert counted.slices == slices
         assert service.open_jobs == 0
 
-    asyncio.run(main())
+    run_aside(main())
 
 
 def test_a_reader_that_is_cancelled_does_not_stop_the_others(service: Service, counted: type[Counted]):
@@ -135,7 +136,7 @@ def test_a_reader_that_is_cancelled_does_not_stop_the_others(service: Service, c
             await impatient
         assert await patient > 0
 
-    asyncio.run(main())
+    run_aside(main())
     assert counted.sessions == 1
 
 
@@ -149,7 +150,7 @@ def test_the_event_loop_goes_on_while_a_run_is_computed(service: Service):
         await task
         return turns
 
-    assert asyncio.run(main()) > 100
+    assert run_aside(main()) > 100
 
 
 def test_a_full_line_is_503_with_retry_after(tmp_path: Path):
@@ -169,7 +170,7 @@ def test_a_full_line_is_503_with_retry_after(tmp_path: Path):
         assert await finish(service, small(3)) > 0
         return raised.value
 
-    problem = asyncio.run(main())
+    problem = run_aside(main())
     assert problem.status == 503
     assert int(problem.headers["Retry-After"]) > 0
 
@@ -182,7 +183,7 @@ def test_too_many_open_runs_are_503(tmp_path: Path):
             with pytest.raises(Problem, match="Too many"):
                 await finish(service, small(2))
 
-    asyncio.run(main())
+    run_aside(main())
 
 
 def test_runs_that_take_too_much_memory_together_are_503(tmp_path: Path):
@@ -193,7 +194,7 @@ def test_runs_that_take_too_much_memory_together_are_503(tmp_path: Path):
             await finish(service, LONG)
         assert await finish(service, small()) > 0
 
-    asyncio.run(main())
+    run_aside(main())
 
 
 def test_a_run_that_cannot_be_made_tells_every_reader(service: Service):
@@ -202,7 +203,7 @@ def test_a_run_that_cannot_be_made_tells_every_reader(service: Service):
     async def main() -> list[object]:
         return await asyncio.gather(*(finish(service, scenario) for _ in range(3)), return_exceptions=True)
 
-    errors = asyncio.run(main())
+    errors = run_aside(main())
     assert [type(error) for error in errors] == [ScenarioError] * 3
     assert service.open_jobs == 0
 
@@ -213,6 +214,6 @@ def test_a_run_whose_record_grows_too_large_is_given_up(tmp_path: Path):
     async def main() -> list[bytes]:
         return [piece async for piece in StepStream(service, Views({"a": LONG}), "").pieces()]
 
-    last = asyncio.run(main())[-1]
+    last = run_aside(main())[-1]
     assert b'"status":422' in last
     assert b'"metrics"' not in last
