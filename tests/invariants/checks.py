@@ -110,7 +110,8 @@ def assert_frames_equal_columns(run):
         frame, rows = frame_of(replay), replay.planned.rows
         counted = (len(frame.running), len(frame.held), len(frame.waiting), frame.free_blocks)
         assert counted == tuple(int(row[n]) for n in ("running", "held", "waiting", "free")), f"step {s}"
-        assert sum(r.tokens for r in rows) == row["prefill"] + row["decode"], f"step {s}"
+        for phase in ("prefill", "decode"):
+            assert sum(r.scheduled for r in frame.running if r.phase == phase) == row[phase], f"step {s}"
         assert sum(r.samples for r in rows) == row["sampled"], f"step {s}"
         assert all(chunks.get((s, r.request), (r.tokens, r.before)) == (r.tokens, r.before) for r in rows), f"step {s}"
         replay.finish()

@@ -3,12 +3,14 @@
 from pathlib import Path
 
 import numpy as np
+from hypothesis import given, settings
 
 from sim.conformance import record_scenario
 from sim.integrity import check_integrity
 from sim.run import Session
 from sim.scenario import scenario_from
 from tests.conformance.recorded import read_recorded
+from tests.invariants.strategies import run_settings
 from tests.sim.axes import AXES
 
 RECORDED = (
@@ -25,9 +27,9 @@ def columns_of(log, **tables):
     return {"ids": log.ids, **columns}
 
 
-def run_columns(settings, advance=None, **session):
+def run_columns(named, advance=None, **session):
     """Columns of a run; `advance` drives the session in its own way."""
-    session = Session(scenario_from(settings), **session)
+    session = Session(scenario_from(named), **session)
     (advance or Session.advance)(session)
     run = session.run()
     return columns_of(run.log, results=run.results)
@@ -39,7 +41,8 @@ def trace_columns(name):
     return columns_of(recorder.log(), requests=recorder.requests())
 
 
-CASES = {name: (run_columns, settings) for name, settings in AXES.items()}
+RANDOM_RUNS = 80
+CASES = {name: (run_columns, axis) for name, axis in AXES.items()}
 CASES |= {name: (trace_columns, name) for name in RECORDED}
 
 
@@ -47,6 +50,19 @@ def assert_equal_bytes(columns, expected):
     assert columns.keys() == expected.keys()
     differing = [name for name in expected if columns[name].tobytes() != expected[name].tobytes()]
     assert differing == []
+
+
+def random_settings(count):
+    """Settings of random runs, the same in every process."""
+    drawn = []
+
+    @settings(max_examples=count, derandomize=True, database=None, deadline=None)
+    @given(run_settings())
+    def draw(one):
+        drawn.append(one)
+
+    draw()
+    return drawn
 
 
 def with_checks(session):
@@ -60,3 +76,5 @@ def write_records(folder):
     for name, (columns, case) in CASES.items():
         drive = {"advance": with_checks} if columns is run_columns and name != "defaults" else {}
         np.savez(Path(folder) / f"{name}.npz", **columns(case, **drive))
+    for number, case in enumerate(random_settings(RANDOM_RUNS)):
+        np.savez(Path(folder) / f"random_{number}.npz", **run_columns(case))

@@ -21,7 +21,7 @@ from sim.recorder import Recorder
 from sim.run import Session, simulate
 from sim.scenario import scenario_from
 from tests.sim.axes import AXES, BASE
-from tests.sim.records import CASES, assert_equal_bytes, run_columns
+from tests.sim.records import CASES, RANDOM_RUNS, assert_equal_bytes, random_settings, run_columns
 
 ROOT = Path(__file__).parents[2]
 PARTS = [*sorted((ROOT / "sim" / "engine").glob("*.py")), ROOT / "sim" / "cost.py"]
@@ -43,6 +43,12 @@ def test_compiled_and_uncompiled_records_are_equal(name, uncompiled):
 
     with np.load(uncompiled / f"{name}.npz") as expected:
         assert_equal_bytes(columns(case), dict(expected))
+
+
+def test_compiled_and_uncompiled_records_of_random_runs_are_equal(uncompiled):
+    for number, case in enumerate(random_settings(RANDOM_RUNS)):
+        with np.load(uncompiled / f"random_{number}.npz") as expected:
+            assert_equal_bytes(run_columns(case), dict(expected))
 
 
 def step_by_step(session):
