@@ -94,6 +94,9 @@ def _range(parameter: Parameter) -> dict[str, float]:
 
 
 def _view_schema(view: View) -> dict[str, Any]:
+    if view.kind == "names":
+        names = "|".join(view.choices)
+        return {"type": "string", "pattern": f"^(({names})(,({names}))*)?$"}
     if view.choices:
         return {"type": "string", "enum": list(view.choices)}
     return {"type": "integer" if view.kind == "int" else "number", "minimum": view.low, "maximum": view.high}

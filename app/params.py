@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
 from app.controls import CONTROL_BY_NAME, CONTROLS, GROUPS, Control
+from app.gallery import FIGURE_BY_NAME, FIGURES, OPEN_FIGURES
 from sim.parameters import BY_NAME, PARAMETERS
 from sim.scenario import Scenario, ScenarioError, scenario_from, settings_of
 
@@ -43,6 +44,8 @@ class View:
     @property
     def allowed(self) -> str:
         """What it accepts, in words."""
+        if self.kind == "names":
+            return f"names out of {', '.join(self.choices)}, separated by commas"
         return (
             ", ".join(self.choices)
             or f"a {'whole ' if self.kind == 'int' else ''}number from {self.low:.15g} to {self.high:.15g}"
@@ -52,6 +55,7 @@ class View:
 VIEWS: tuple[View, ...] = (
     View("t", "float", "Time that is shown [s]", high=1e9),
     View("run", "choice", "Which scenario of the URL: a is the plain one, b and c are the prefixed ones", choices=RUNS),
+    View("views", "names", "Figures that are open", choices=tuple(FIGURE_BY_NAME)),
     View("from", "int", "First step of the window", high=1e9),
     View("count", "int", "Steps in the window; without it, all that follow", low=1, high=1e9),
     View("blocks", "bool", "Whether block ids are sent", choices=("0", "1")),
@@ -67,6 +71,7 @@ class Views:
     scenarios: dict[str, Scenario]
     t: float | None = None
     run: str = "a"
+    views: tuple[str, ...] = OPEN_FIGURES
     first: int = 0
     count: int | None = None
     blocks: bool | None = None
@@ -122,7 +127,8 @@ def read_query(pairs: Iterable[tuple[str, str]]) -> Views:
 def write_query(scenarios: Mapping[str, Scenario], full: bool = False, **view: Any) -> str:
     """Canonical query string of the scenarios, in the order of the table, without defaults unless `full`.
 
-    `view` are view parameters by name (`t`, `run`, …), written last; those that are None are left out.
+    `view` are view parameters by name (`t`, `run`, …), written last; those that are None, and `views` as they are
+    unless the address says otherwise, are left out.
 
     Examples
     --------
@@ -138,7 +144,8 @@ def write_query(scenarios: Mapping[str, Scenario], full: bool = False, **view: A
             pairs += [
                 (f"{run}.{name}", value) for name, value in (differing or {"batching": plain["batching"]}).items()
             ]
-    pairs += [(name, view[name]) for name in VIEW_BY_NAME if view.get(name) is not None]
+    shown = {name: value for name, value in view.items() if value is not None and (full or value != OPEN_FIGURES)}
+    pairs += [(name, shown[name]) for name in VIEW_BY_NAME if name in shown]
     return urlencode([(name, _text(value)) for name, value in pairs], safe=",:")
 
 
@@ -166,6 +173,8 @@ def _read_view(view: View, text: str) -> Any:
         return _BOOLS[text]
     if view.kind == "choice" and text in view.choices:
         return text
+    if view.kind == "names" and set(text.split(",")) - {""} <= set(view.choices):
+        return tuple(figure.name for figure in FIGURES if figure.name in text.split(","))
     if view.kind in _NUMBERS and _NUMBERS[view.kind].fullmatch(text) and view.low <= float(text) <= view.high:
         return int(text) if view.kind == "int" else float(text)
     raise ScenarioError(view.name, text, view.allowed)
@@ -174,6 +183,8 @@ def _read_view(view: View, text: str) -> Any:
 def _text(value: Any) -> str:
     if isinstance(value, bool):
         return ("false", "true")[value]
+    if isinstance(value, tuple):
+        return ",".join(value)
     return str(value).removesuffix(".0") if isinstance(value, float) else str(value)
 
 
