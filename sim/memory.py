@@ -19,6 +19,8 @@ PEER_BYTES = int(1.85 * GIB)
 """What communication buffers add when a model is split; logged as 2.06 to 2.13 GiB in all."""
 # MODEL: CUDA graphs, inside the budget since vLLM 0.21, take the same on every model and GPU.
 GRAPH_BYTES = int(0.4 * GIB)
+FIRST_BLOCKS = 2
+"""The null block and one that can be used."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +49,58 @@ class KvPlan:
     max_concurrency: float
 
 
+@dataclass(frozen=True, slots=True)
+class MemoryTerms:
+    """What a server asks of one GPU's memory, whether it fits or not.
+
+    Notes
+    -----
+    Bytes are per GPU. `gpu_bytes` is what the server may use of the `visible_bytes`; `kv_bytes` is the block pool: what
+    weights, activations and other leave, or as large as it was asked for. `block_bytes` is one block of it.
+    """
+
+    visible_bytes: int
+    gpu_bytes: int
+    weights_bytes: int
+    activation_bytes: int
+    other_bytes: int
+    kv_bytes: int
+    block_bytes: int
+    missing_bytes: int
+
+    @property
+    def is_fitting(self) -> bool:
+        """Whether the model and its first KV blocks fit; by `missing_bytes` they do not."""
+        return self.missing_bytes == 0
+
+
+def memory_terms(server: Server) -> MemoryTerms:
+    """Terms of a server's memory, also of one that does not fit: for a picture, where `kv_plan` refuses.
+
+    Raises
+    ------
+    ScenarioError
+        If the token budget is too small.
+    """
+    model, gpu, tp = find_model(server.model), find_gpu(server.gpu), server.tensor_parallel_size
+    weights = round(weights_bytes(model, server.weights, tp))
+    activation = _activation_bytes(model, server, _token_budget(server, gpu))
+    other = RUNTIME_BYTES + GRAPH_BYTES + (PEER_BYTES if tp > 1 else 0)
+    gpu_bytes = round(server.gpu_memory_utilization * gpu.visible_bytes)
+    block_bytes = server.block_size * kv_bytes_per_token(model, server.kv_cache_dtype, tp)
+    left = gpu_bytes - weights - activation - other
+    return MemoryTerms(
+        visible_bytes=round(gpu.visible_bytes),
+        gpu_bytes=gpu_bytes,
+        weights_bytes=weights,
+        activation_bytes=activation,
+        other_bytes=other,
+        kv_bytes=max(left, 0) if server.num_gpu_blocks is None else server.num_gpu_blocks * block_bytes,
+        block_bytes=block_bytes,
+        missing_bytes=max((0 if server.num_gpu_blocks else FIRST_BLOCKS * block_bytes) - left, 0),
+    )
+
+
 def kv_plan(server: Server) -> KvPlan:
     """Memory plan of a server.
 
@@ -56,24 +110,20 @@ def kv_plan(server: Server) -> KvPlan:
         If the model does not fit (by how much is said), if the pool cannot hold one request of max_model_len, or if the
         token budget is too small.
     """
-    model, gpu, tp = find_model(server.model), find_gpu(server.gpu), server.tensor_parallel_size
-    budget = _token_budget(server, gpu)
-    weights = round(weights_bytes(model, server.weights, tp))
-    activation = _activation_bytes(model, server, budget)
-    other = RUNTIME_BYTES + GRAPH_BYTES + (PEER_BYTES if tp > 1 else 0)
-    gpu_bytes = round(server.gpu_memory_utilization * gpu.visible_bytes)
-    token_bytes = kv_bytes_per_token(model, server.kv_cache_dtype, tp)
-    fitting = _fitting_blocks(server, gpu_bytes, weights, activation + other, token_bytes)
+    model, gpu = find_model(server.model), find_gpu(server.gpu)
+    budget, terms = _token_budget(server, gpu), memory_terms(server)
+    _check_fit(server, terms)
+    fitting = (terms.gpu_bytes - terms.weights_bytes - terms.activation_bytes - terms.other_bytes) // terms.block_bytes
     blocks = server.num_gpu_blocks or fitting
     max_model_len = _max_model_len(server, model, blocks - 1, budget)
     concurrency = blocks / ceil(max_model_len / server.block_size)
     return KvPlan(
-        weights_bytes=weights,
-        kv_bytes_per_token=token_bytes,
-        activation_bytes=activation,
-        other_bytes=other,
-        kv_bytes=_kv_bytes(server, gpu_bytes - weights - activation - other, token_bytes),
-        gpu_bytes=gpu_bytes,
+        weights_bytes=terms.weights_bytes,
+        kv_bytes_per_token=terms.block_bytes // server.block_size,
+        activation_bytes=terms.activation_bytes,
+        other_bytes=terms.other_bytes,
+        kv_bytes=terms.kv_bytes,
+        gpu_bytes=terms.gpu_bytes,
         num_gpu_blocks=blocks,
         usable_blocks=blocks - 1,
         kv_tokens=int(concurrency * max_model_len),
@@ -114,19 +164,17 @@ def _activation_bytes(model: Model, server: Server, budget: int) -> int:
     return round(max(budget * layer * ACTIVATION_BYTES, SAMPLER_BYTES * server.max_num_seqs * model.vocab))
 
 
-def _fitting_blocks(server: Server, gpu_bytes: int, weights: int, rest: int, token_bytes: int) -> int:
-    block_bytes = server.block_size * token_bytes
-    left = gpu_bytes - weights - rest
-    missing = (0 if server.num_gpu_blocks else 2 * block_bytes) - left
-    if missing > 0:
-        hardware = f"{server.tensor_parallel_size} x {server.gpu} at {server.gpu_memory_utilization:g}"
-        raise ScenarioError(
-            "model",
-            f"{server.model} in {server.weights}",
-            f"what fits into {hardware}, {_gib(gpu_bytes)} GiB a GPU: weights {_gib(weights)}, activations and other "
-            f"{_gib(rest)} and the first KV blocks are {_gib(missing, 2)} GiB too much",
-        )
-    return left // block_bytes
+def _check_fit(server: Server, terms: MemoryTerms) -> None:
+    if terms.is_fitting:
+        return
+    hardware = f"{server.tensor_parallel_size} x {server.gpu} at {server.gpu_memory_utilization:g}"
+    weights, rest = _gib(terms.weights_bytes), _gib(terms.activation_bytes + terms.other_bytes)
+    raise ScenarioError(
+        "model",
+        f"{server.model} in {server.weights}",
+        f"what fits into {hardware}, {_gib(terms.gpu_bytes)} GiB a GPU: weights {weights}, activations and other "
+        f"{rest} and the first KV blocks are {_gib(terms.missing_bytes, 2)} GiB too much",
+    )
 
 
 def _max_model_len(server: Server, model: Model, usable_blocks: int, budget: int) -> int:
@@ -146,10 +194,6 @@ def _at_least_two(server: Server, max_model_len: int) -> int:
     if max_model_len < 2:
         raise ScenarioError("num_gpu_blocks", server.num_gpu_blocks, "a pool that holds a prompt and an output token")
     return max_model_len
-
-
-def _kv_bytes(server: Server, left: int, token_bytes: int) -> int:
-    return left if server.num_gpu_blocks is None else server.num_gpu_blocks * server.block_size * token_bytes
 
 
 def _notes(server: Server, model: Model, blocks: int, fitting: int) -> list[str]:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sim.catalog import GIB
-from sim.memory import kv_plan
+from sim.memory import kv_plan, memory_terms
 from sim.scenario import ScenarioError, scenario_from
 
 
@@ -146,4 +146,23 @@ def _planned(row):
         gpu_memory_utilization=re.search(r"0\.\d+", row["gpu_memory_utilization"])[0],
         max_num_seqs=1024 if "H100" in gpu else 256,
         **settings,
+    )
+
+
+def test_terms_are_those_of_the_plan_when_the_model_fits():
+    server = scenario_from({"num_gpu_blocks": 2000}).server
+    plan, terms = kv_plan(server), memory_terms(server)
+
+    for name in ("gpu_bytes", "weights_bytes", "activation_bytes", "other_bytes", "kv_bytes"):
+        assert getattr(terms, name) == getattr(plan, name), name
+    assert terms.block_bytes == 16 * plan.kv_bytes_per_token
+    assert terms.is_fitting
+
+
+def test_terms_say_by_how_much_a_model_does_not_fit():
+    terms = memory_terms(scenario_from({"model": "llama-3.1-405b", "gpu": "h100-sxm"}).server)
+
+    assert not terms.is_fitting
+    assert terms.missing_bytes == (
+        terms.weights_bytes + terms.activation_bytes + terms.other_bytes + 2 * terms.block_bytes - terms.gpu_bytes
     )
