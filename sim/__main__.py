@@ -1,4 +1,4 @@
-"""The command line: `python -m sim run | conformance | bench | compile`; `--json` on each.
+"""The command line: `python -m sim run | sweep | conformance | bench | compile`; `--json` on each.
 
 Exit code 1 if a check fails, 2 for bad input with one line that names the field.
 """
@@ -6,8 +6,10 @@ Exit code 1 if a check fails, 2 for bad input with one line that names the field
 from __future__ import annotations
 
 import json
+import math
 import sys
 import time
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,18 +19,28 @@ from rich.progress import Progress
 from rich.table import Table
 
 from sim import conformance as conform
+from sim.axis import Axis, read_axis
 from sim.bench import bench as measure
 from sim.engine.compiled import IS_COMPILED
 from sim.errors import ScenarioError
 from sim.report import requests_csv, summary_of
 from sim.run import Run, Session
-from sim.scenario import scenario_from
+from sim.scenario import Scenario, scenario_from
+from sim.sweep import CURVES, Crossing, Point, crossing_of, curves_of, peak_of, points, spots
 from sim.workload import Trace, read_trace
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, help=__doc__, pretty_exceptions_enable=False)
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 BATCH_STEPS = 50_000
 BAD_INPUT = 2
+SWEEP_COLUMNS = {
+    "ttft_s.p50": "TTFT p50 s",
+    "ttft_s.p95": "p95 s",
+    "tpot_s.p50": "TPOT p50 s",
+    "output_tokens_per_s": "tok/s",
+    "requests_per_s": "req/s",
+    "goodput_rps": "good/s",
+}
 
 
 def _read_trace(path: Path | None) -> Trace | None:
@@ -103,6 +115,96 @@ def _print_summary(summary: dict[str, Any]) -> None:
         console.print(
             f"{len(summary['rejected'])} requests were not served; the first: {summary['rejected'][0]['reason']}"
         )
+
+
+@app.command()
+def sweep(
+    x: Annotated[str, typer.Option(help="name=low:high:count, or name=value,value,…")],
+    scenarios: Annotated[
+        list[str] | None, typer.Option("--scenario", help="A further curve: b:name=value; again for more of it.")
+    ] = None,
+    settings: Annotated[list[str] | None, typer.Option("--set", help="name=value, for all curves.")] = None,
+    trace: Annotated[Path | None, typer.Option(help="Trace file: CSV or JSON lines, gzip too.")] = None,
+    seeds: Annotated[int, typer.Option(help="Runs per point, with the seed and those after it.")] = 4,
+    cross: Annotated[str, typer.Option(help="Where a metric rises to a level: metric=level.")] = "ttft_s.p50=2",
+    as_json: Json = False,
+) -> None:
+    """Run scenarios at each value of a parameter: metrics with the least and greatest over the seeds."""
+    recorded = _read_trace(trace)
+    name, _, grid = x.partition("=")
+    axis = read_axis(name, grid, "--x")
+    path, level = _level(cross)
+    curves = _curves(settings or [], scenarios or [], recorded)
+    found = _sweep_points(curves, axis, seeds, recorded)
+    by_curve = {name: [point for point in found if point.curve == name] for name in curves}
+    crossings = {name: crossing_of(curve, path, level) for name, curve in by_curve.items()}
+    if as_json:
+        crossed = {"metric": path, "level": level, "curves": {name: asdict(each) for name, each in crossings.items()}}
+        typer.echo(json.dumps(curves_of(axis, found) | {"seeds": seeds, "crossing": crossed}))
+    else:
+        _print_sweep(axis, by_curve)
+        for curve, crossing in crossings.items():
+            typer.echo(f"{curve}: {_in_words(crossing, path, level, axis)}")
+
+
+def _curves(settings: list[str], scenarios: list[str], trace: Trace | None) -> dict[str, Scenario]:
+    """Scenario by curve: a is what --set says, each --scenario NAME:… adds to that of its name."""
+    plain = _settings(settings, trace)
+    pairs: dict[str, list[str]] = {}
+    for text in scenarios:
+        name, colon, pair = text.partition(":")
+        if not colon or not name.isidentifier() or name == "a":
+            raise ScenarioError("--scenario", text, "NAME:name=value, NAME a word other than a")
+        pairs.setdefault(name, []).append(pair)
+    curves = {"a": scenario_from(plain)}
+    for name, each in pairs.items():
+        try:
+            curves[name] = scenario_from(plain | _settings(each, None))
+        except ScenarioError as error:
+            raise ScenarioError(f"{name}.{error.field}", error.value, error.allowed) from None
+    return curves
+
+
+def _level(cross: str) -> tuple[str, float]:
+    path, _, text = cross.partition("=")
+    if path not in CURVES:
+        raise ScenarioError("--cross", cross, f"metric=level, metric one of {', '.join(CURVES)}")
+    try:
+        level = float(text)
+    except ValueError:
+        level = math.nan
+    if not math.isfinite(level):
+        raise ScenarioError("--cross", cross, "metric=level, level a number")
+    return path, level
+
+
+def _sweep_points(curves: dict[str, Scenario], axis: Axis, seeds: int, trace: Trace | None) -> list[Point]:
+    todo = spots(curves, axis, seeds)
+    with Progress(console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as progress:
+        return list(progress.track(points(todo, trace), total=len(todo), description="simulating"))
+
+
+def _print_sweep(axis: Axis, curves: dict[str, list[Point]]) -> None:
+    table = Table("curve", axis.name, *SWEEP_COLUMNS.values())
+    for name, curve in curves.items():
+        for point in curve:
+            means = [point.band(path)["mean"] for path in SWEEP_COLUMNS]
+            table.add_row(name, f"{point.x:,.6g}", *("–" if mean is None else f"{mean:,.4g}" for mean in means))
+    Console().print(table)
+    for name, curve in curves.items():
+        if (best := peak_of(curve, "goodput_rps")) is not None:
+            typer.echo(
+                f"{name}: goodput peaks at {axis.name} = {best.x:g}: {best.band('goodput_rps')['mean']:.4g} req/s"
+            )
+
+
+def _in_words(crossing: Crossing, path: str, level: float, axis: Axis) -> str:
+    seeds = crossing.crossed + crossing.above + crossing.below
+    if crossing.mean is None or crossing.low is None or crossing.high is None:
+        where = f"above from {axis.name} = {axis.values[0]:g} on" if crossing.above == seeds else "not crossed here"
+        return f"{path} = {level:g}: {where}"
+    band = f"{crossing.low:.4g} to {crossing.high:.4g} over {crossing.crossed} of {seeds} seeds"
+    return f"{path} reaches {level:g} at {axis.name} = {crossing.mean:.4g} ({band})"
 
 
 @app.command()
