@@ -10,7 +10,7 @@ from sim.engine.layout import Rows, State
 from sim.engine.queues import next_arrival_s, receive
 from sim.engine.record import close_step, has_room, open_step
 from sim.engine.static import opens_at
-from sim.engine.update import update
+from sim.engine.update import let_go, update
 from sim.engine.vllm import schedule
 
 
@@ -87,6 +87,12 @@ def _run_step(state: State) -> None:
         update(state, parity, int(count.planned), end_s)
     close_step(state, step)
     count.now_s = end_s
+
+
+@entry
+def vacate(state: State) -> None:
+    """Empty the slots that a static batch holds, because from the next step on batching is continuous (a fork)."""
+    let_go(state)
 
 
 @entry

@@ -35,7 +35,7 @@ def plan_row(state: State, request: Rows, index: int, tokens: int, drafts: int) 
     """Put a request into the step's plan and count what its tokens will cost."""
     config = state.config
     count = state.count
-    row = state.plan[count.parity * config.max_num_seqs + count.planned]
+    row = state.plan[count.parity * len(state.seats) + count.planned]
     count.planned += 1
     row.request = index
     row.tokens = tokens

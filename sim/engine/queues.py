@@ -64,12 +64,11 @@ def forget_waiting(state: State, index: int) -> None:
 @part
 def take_slot(state: State, slot: int, index: int) -> None:
     """Seat a request, and find the lowest slot that is still free."""
-    config = state.config
     count = state.count
     state.seats[slot].request = index
     if slot == count.lowest_slot:
         free = slot + 1
-        while free < config.max_num_seqs and state.seats[free].request >= 0:
+        while free < len(state.seats) and state.seats[free].request >= 0:
             free += 1
         count.lowest_slot = free
 

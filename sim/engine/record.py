@@ -36,6 +36,8 @@ class Kind(IntEnum):
     EVICT = 16  # per_slot: the sequence kept by slot b is cut to a blocks
     RESERVE = 17  # contiguous: a: blocks, b: id of the first
     GAP = 18  # seconds: time since the request's last token, where that was not the last step's end
+    VACATE = 19  # fork to continuous batching: a finished row gives its slot back before the step; a: as FINISH
+    FORK = 20  # from this step on the changed settings hold
 
 
 class Why(IntEnum):
@@ -125,12 +127,13 @@ def has_room(state: State) -> bool:
     """Say whether the logs hold whatever one more step can write."""
     config = state.config
     count = state.count
-    open_seats = min(config.max_num_seqs - count.running, count.waiting) + 1
+    seats = len(state.seats)
+    open_seats = min(seats - count.running, count.waiting) + 1
     # A preemption frees blocks that the same step hands out again, but none twice.
     ids = config.usable_blocks + open_seats * (config.table_width + 1)
     return (
         count.steps < len(state.steps)
-        and count.events + EVENTS_PER_ROW * (config.max_num_seqs + 2) <= len(state.events)
+        and count.events + EVENTS_PER_ROW * (seats + 2) <= len(state.events)
         and count.ids + ids <= len(state.ids)
     )
 

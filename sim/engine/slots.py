@@ -95,11 +95,10 @@ def cut_kept(state: State, slot: int, blocks: int) -> None:
 @part
 def make_room(state: State, needed: int, spared: int) -> None:
     """Give up kept sequences, least recently used slot first, until `needed` blocks are free; not slot `spared`."""
-    config = state.config
     count = state.count
     while count.free < needed:
         oldest = -1
-        for slot in range(config.num_seats):
+        for slot in range(len(state.seats)):
             row = state.seats[slot]
             has_blocks = row.request < 0 and row.kept_blocks > 0 and slot != spared
             if has_blocks and (oldest < 0 or row.used_at < state.seats[oldest].used_at):

@@ -16,6 +16,7 @@ _ACCEPT = int(Kind.ACCEPT)
 _FIRST = int(Kind.FIRST)
 _FINISH = int(Kind.FINISH)
 _RELEASE = int(Kind.RELEASE)
+_VACATE = int(Kind.VACATE)
 
 
 @part
@@ -165,12 +166,31 @@ def _end_batch(state: State) -> None:
 
 
 @part
+def let_go(state: State) -> None:
+    """Let the finished rows that a static batch holds leave before it ends."""
+    count = state.count
+    kept = 0
+    for i in range(count.running):
+        index = int(state.seats[i].running)
+        request = state.requests[index]
+        if request.status == _FINISHED:
+            emit(state, _VACATE, index, request.hashed, 0)
+            _give_back(state, request, index)
+            _leave(state, request)
+        else:
+            state.seats[kept].running = index
+            kept += 1
+    count.running = kept
+    count.held = 0
+
+
+@part
 def update(state: State, parity: int, planned: int, time_s: float) -> None:
     """Bring home the results of a planned step that ended at `time_s`."""
     config = state.config
     count = state.count
     has_finished = False
-    base = parity * config.max_num_seqs
+    base = parity * len(state.seats)
     for i in range(planned):
         has_finished |= _update_row(state, state.plan[base + i], time_s)
     if planned > 0 or count.flowing > 0:
