@@ -2,7 +2,8 @@
 
 All numbers are whole, times in microseconds. Slowly moving columns are sent as differences from the value before (the
 first of a line from 0), and a column that is zero throughout a line is left out (but `dur`): so coded, a step of plain
-decode compresses to a few bits. `static/js/run.js` is the other side.
+decode compresses to a few bits. A stream with blocks tells all that happens, the parts of each step's time included; one
+without them what a timeline needs. `static/js/run.js` is the other side.
 What happens after the last step, refusals of late requests, is told by the last line alone.
 """
 
@@ -22,7 +23,9 @@ from sim.workload import Requests
 STEPS_PER_LINE = 4096
 PLAIN_COLUMNS = ("prefill", "why", "bound")
 DELTA_COLUMNS = ("decode", "running", "held", "waiting", "free")
-BLOCK_COLUMNS = ("free_end", "cached")
+BLOCK_PLAIN_COLUMNS = ("needed", "padding", "prefill_context", "prefill_pairs")
+BLOCK_DELTA_COLUMNS = ("free_end", "cached", "sampled", "decode_context")
+PART_COLUMNS = ("matmul", "attention", "comm", "host")  # of the step's time
 BLOCK_EVENTS = (Kind.SHARE, Kind.TAKE)
 INNER_EVENTS = (Kind.GAP,)
 MOST_DRIFT_US = 16
@@ -89,12 +92,12 @@ class StepCoder:
         First step of the window.
     with_blocks : bool
         Whether block ids are sent. Without them the columns and events that only tell of blocks are left out.
-    rows : mapping, optional
-        Who was in a slot before the window, as columns; sent with the first line.
+    before : mapping
+        How things stood before a window in mid-run; sent with the first line.
     """
 
-    def __init__(self, first: int, with_blocks: bool, rows: Mapping[str, Any] | None = None) -> None:
-        self.next, self.first, self.with_blocks, self.rows = first, first, with_blocks, rows
+    def __init__(self, first: int, with_blocks: bool, before: Mapping[str, Any]) -> None:
+        self.next, self.first, self.with_blocks, self.before = first, first, with_blocks, before
         self._clock: Clock | None = None
 
     def line(self, log: Log, last: int) -> bytes:
@@ -109,11 +112,11 @@ class StepCoder:
             "ev": per_step,
             **{name: steps[name][first:last] for name in PLAIN_COLUMNS},
             **{name: _delta(steps[name][first:last]) for name in DELTA_COLUMNS},
-            **{name: _delta(steps[name][first:last]) for name in BLOCK_COLUMNS if self.with_blocks},
+            **(_block_columns(steps[first:last]) if self.with_blocks else {}),
         }
         line = {"from": first, "count": last - first, "steps": _without_zeros(columns), "events": events}
         if first == self.first and first:
-            line |= {"end_us": clock.end_us, "rows": self.rows}
+            line |= {"end_us": clock.end_us, **self.before}
         return _line(line)
 
     def _events(self, log: Log, first: int, last: int) -> tuple[dict[str, Array], Array]:
@@ -128,12 +131,22 @@ class StepCoder:
         return columns, np.diff(ends, prepend=0)
 
 
-def tail_line(metrics: Mapping[str, Any], rejected: Sequence[Any], requests: Requests, results: Array) -> bytes:
+def tail_line(
+    metrics: Mapping[str, Any], rejected: Sequence[Any], requests: Requests, results: Array, with_blocks: bool
+) -> bytes:
     """Last line: only a stream that has it is complete. What became of a request is in its events."""
     tail: dict[str, Any] = {"metrics": metrics, "rejected": rejected}
     if np.isnan(requests.arrival_s).any():
         tail["results"] = {"arrival_us": microseconds(results["arrival_s"])}
+    if with_blocks:
+        tail |= _order_lost(results["arrival_s"])
     return _line(tail)
+
+
+def _order_lost(arrival_s: Array) -> dict[str, Array]:
+    """Order of the arrivals, if it cannot be seen from their microseconds."""
+    order, rounded = np.argsort(arrival_s, kind="stable"), np.argsort(np.rint(arrival_s * 1e6), kind="stable")
+    return {} if (order == rounded).all() else {"order": order}
 
 
 def microseconds(seconds: Array) -> Array | list[int | None]:
@@ -143,6 +156,14 @@ def microseconds(seconds: Array) -> Array | list[int | None]:
     if not is_missing.any():
         return whole
     return [None if missing else value for value, missing in zip(whole.tolist(), is_missing.tolist(), strict=True)]
+
+
+def _block_columns(steps: Array) -> dict[str, Array]:
+    return {
+        **{f"{name}_us": _delta(_whole(steps[f"{name}_s"].astype(np.float64))) for name in PART_COLUMNS},
+        **{name: _delta(steps[name]) for name in BLOCK_DELTA_COLUMNS},
+        **{name: steps[name].astype(np.int64) for name in BLOCK_PLAIN_COLUMNS},
+    }
 
 
 def _event_columns(events: Array) -> dict[str, Array]:

@@ -13,7 +13,7 @@ from app.errors import Problem, problem_document, problem_of
 from app.job import Job
 from app.params import Views
 from app.service import Service
-from app.window import seats_before
+from app.window import before
 from sim.scenario import ScenarioError, settings_of
 
 MOST_STEPS_PER_PIECE = 4 * codec.STEPS_PER_LINE
@@ -60,7 +60,7 @@ class StepStream:
     async def _piece(self, job: Job) -> bytes:
         """Wait for something to send, and encode it."""
         if self._coder is None and self._views.first:
-            await job.finished()  # who sits where in mid-run is known of finished runs
+            await job.finished()  # how things stand in mid-run is known of finished runs
         elif self._next < self._stop:
             await job.reach(self._next + 1)
         else:
@@ -88,7 +88,7 @@ class StepStream:
         while coder.next < end:
             lines.append(coder.line(log, min(coder.next + codec.STEPS_PER_LINE, end)))
         if run is not None and coder.next >= min(self._stop, len(log.steps)):
-            lines.append(codec.tail_line(run.metrics(), run.rejected, run.requests, run.results))
+            lines.append(codec.tail_line(run.metrics(), run.rejected, run.requests, run.results, coder.with_blocks))
             self.is_complete = True
         return self._compressed(lines)
 
@@ -96,9 +96,8 @@ class StepStream:
         return codec.head_line(settings_of(job.scenario), job.facts, job.requests)
 
     def _new_coder(self, job: Job) -> codec.StepCoder:
-        first = self._views.first
-        rows = seats_before(job.run, first) if first and job.run else None
-        return codec.StepCoder(first, self._has_blocks(job), rows)
+        first, with_blocks = self._views.first, self._has_blocks(job)
+        return codec.StepCoder(first, with_blocks, before(job.run, first, with_blocks) if first and job.run else {})
 
     def _has_blocks(self, job: Job) -> bool:
         views = self._views

@@ -1,4 +1,4 @@
-"""Who is in a slot before a step: what a stream that begins in mid-run has to say before its first events."""
+"""What a stream that begins in mid-run has to say before its first events: who is in a slot, and what a fold needs."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.codec import ticks
+from app.midrun import state_of
 from sim.engine.record import Kind
-from sim.frame import Row
+from sim.replay import Life, Replay
 from sim.run import Run
 
 
@@ -25,64 +26,58 @@ class Seat(NamedTuple):
     outputs: int
 
 
-def seats_before(run: Run, step: int) -> dict[str, list[Any]]:
-    """Columns of the seats before a step of a finished run: its frame one step earlier, and what that step brought."""
-    seats = _Before(run, step).seats() if 0 < step <= len(run.steps) else []
-    return {name: [getattr(seat, name) for seat in seats] for name in Seat._fields}
+def before(run: Run, step: int, with_blocks: bool) -> dict[str, Any]:
+    """Columns of the seats before a step of a finished run, in order of admission; with blocks all that a fold needs."""
+    if not 0 < step <= len(run.steps):
+        return {"rows": {name: [] for name in Seat._fields}}
+    replay = run.replay_before(step)
+    seats = _seats(_Past(run, step), replay)
+    rows = {name: [getattr(seat, name) for seat in seats] for name in Seat._fields}
+    return {"rows": rows} | ({"state": state_of(replay)} if with_blocks else {})
 
 
-class _Before:
+class _Past:
     """The log up to a step."""
 
     def __init__(self, run: Run, step: int) -> None:
-        self.run, self.step = run, step
-        ends = run.steps["events_end"][:step]
-        self.kinds = run.events["kind"][: int(ends[-1])]
-        self.requests = run.events["request"][: int(ends[-1])]
-        self.last_step = int(ends[-2]) if step > 1 else 0
-        self.step_ends = ends
+        self.ends = run.steps["events_end"][:step]
+        self.kinds = run.events["kind"][: int(self.ends[-1])]
+        self.requests = run.events["request"][: int(self.ends[-1])]
         self.ticks = ticks(run.steps, 0, step)
 
-    def seats(self) -> list[Seat]:
-        frame = self.run.frame(self.step - 1)
-        admissions = self.last_of(Kind.ADMIT, Kind.RESUME)
-        chunks, finishes = self.last_of(Kind.CHUNK), self.last_of(Kind.FINISH)
-        released = self.last_of(Kind.RELEASE, since=self.last_step)
-        is_static = self.run.scenario.server.batching == "static"
-        seats = []
-        for row in [*frame.running, *(self._held_row(*pair) for pair in frame.held)]:
-            finish = finishes.get(row.request)
-            if row.request in released or (finish is not None and not is_static):
-                continue
-            computed, outputs, is_prefill = self._updated(row)
-            start = self.us(self.ticks.starts, admissions[row.request])
-            decode = self.us(self.ticks.ends, chunks[row.request]) if row.request in chunks else start
-            end = None if finish is None else self.us(self.ticks.ends, finish)
-            seats.append(Seat(row.request, row.slot, start, None if is_prefill else decode, end, computed, outputs))
-        return sorted(seats, key=lambda seat: seat.slot)
-
-    def last_of(self, *kinds: Kind, since: int = 0) -> dict[int, int]:
+    def last_of(self, *kinds: Kind) -> dict[int, int]:
         """By request the place in the log of its last event of these kinds."""
-        places = since + np.flatnonzero(np.isin(self.kinds[since:], kinds))
+        places = np.flatnonzero(np.isin(self.kinds, kinds))
+        return dict(zip(self.requests[places].tolist(), places.tolist(), strict=True))
+
+    def last_chunks(self) -> dict[int, int]:
+        """By request the place of the last chunk of its prompt: a chunk that a draft follows verifies drafts."""
+        places = np.flatnonzero(self.kinds == Kind.CHUNK)
+        following = np.minimum(places + 1, len(self.kinds) - 1)
+        verifies = (self.kinds[following] == Kind.DRAFT) & (self.requests[following] == self.requests[places])
+        places = places[~verifies]
         return dict(zip(self.requests[places].tolist(), places.tolist(), strict=True))
 
     def us(self, times: NDArray[np.int64], place: int) -> int:
         """Time of the step of an event, start or end [us]."""
-        return int(times[np.searchsorted(self.step_ends, place, side="right")])
+        return int(times[np.searchsorted(self.ends, place, side="right")])
 
-    def _held_row(self, request: int, slot: int) -> Row:
-        outputs = int(self.run.results["outputs"][request])
-        prompt = int(self.run.requests.prompt_tokens[request])
-        return Row(request, slot, "decode", prompt + outputs, 0, prompt, outputs, 0, [])
 
-    def _updated(self, row: Row) -> tuple[int, int, bool]:
-        """Computed tokens and outputs after the step, and whether the prompt is still being computed."""
-        accepted = self._accepted(row.request) if row.drafts else 0
-        computed = row.computed + row.scheduled - (row.drafts - accepted)
-        is_prefill = computed < row.prompt + row.outputs
-        is_sampled = row.scheduled > 0 and not is_prefill
-        return computed, row.outputs + (1 + accepted if is_sampled else 0), is_prefill
+def _seats(past: _Past, replay: Replay) -> list[Seat]:
+    admissions, chunks, finishes = past.last_of(Kind.ADMIT, Kind.RESUME), past.last_chunks(), past.last_of(Kind.FINISH)
+    seats = []
+    for life in map(replay.lives.__getitem__, replay.running):
+        request, finish = life.index, finishes.get(life.index)
+        start = past.us(past.ticks.starts, admissions[request])
+        decode = past.us(past.ticks.ends, chunks[request]) if request in chunks else start
+        end = None if finish is None else past.us(past.ticks.ends, finish)
+        outputs = life.known - life.prompt
+        seats.append(
+            Seat(request, life.slot, start, None if _is_prefill(life) else decode, end, life.computed, outputs)
+        )
+    return seats
 
-    def _accepted(self, request: int) -> int:
-        place = self.last_of(Kind.ACCEPT, since=self.last_step).get(request)
-        return 0 if place is None else int(self.run.events["a"][place])
+
+def _is_prefill(life: Life) -> bool:
+    """Whether the prompt, or what a preemption lost, is still being computed."""
+    return life.computed < max(life.known + life.placeholders - 1, life.prompt)

@@ -155,6 +155,20 @@ class Run:
         with self._lock:
             return frame_of(self._replay_at(step))
 
+    def replay_before(self, step: int) -> Replay:
+        """Replay of its own that stands before a step: the one before it is finished.
+
+        Raises
+        ------
+        IndexError
+            If there is no step before it.
+        """
+        with self._lock:
+            replay = self._replay_at(step - 1)
+            self._replays.clear()
+        replay.finish()
+        return replay
+
     def _replay_at(self, step: int) -> Replay:
         """Replay that stands at a step: the last one moved on if it can be, else one from the nearest engine state."""
         if not 0 <= step < len(self.steps):

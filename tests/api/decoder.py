@@ -4,8 +4,13 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
-DELTA = ("dur", "decode", "running", "held", "waiting", "free", "free_end", "cached")
-COLUMNS = (*DELTA, "gap_us", "prefill", "why", "bound", "ev")
+PARTS = ("matmul_us", "attention_us", "comm_us", "host_us")
+DELTA = (
+    "dur", "decode", "running", "held", "waiting", "free", "free_end", "cached", "sampled", "decode_context", *PARTS,
+)  # fmt: skip
+PLAIN = ("gap_us", "prefill", "why", "bound", "ev", "needed", "padding", "prefill_context", "prefill_pairs")
+COLUMNS = (*DELTA, *PLAIN)
+OWN_COLUMNS = {"dur", "gap_us", "ev", *PARTS}  # of the stream, not of the record
 
 
 @dataclass
@@ -17,6 +22,7 @@ class Decoded:
     events: list[tuple[int, int, int, int]] = field(default_factory=list)
     ids: list[int] = field(default_factory=list)
     rows: dict[str, list[Any]] = field(default_factory=dict)
+    state: dict[str, Any] = field(default_factory=dict)
     start_us: list[int] = field(default_factory=list)
     end_us: list[int] = field(default_factory=list)
 
@@ -30,6 +36,7 @@ def decode(body: bytes) -> Decoded:
         _add_line(run, line)
     run.tail = lines[-1] if "metrics" in lines[-1] else None
     run.rows = middle[0].get("rows", {}) if middle else {}
+    run.state = middle[0].get("state", {}) if middle else {}
     now = middle[0].get("end_us", 0) if middle else 0
     for gap, duration in zip(run.steps["gap_us"], run.steps["dur"], strict=True):
         run.start_us.append(now + gap)
@@ -48,6 +55,15 @@ def _add_line(run: Decoded, line: dict[str, Any]) -> None:
     run.events += zip(events["kind"], _sums(events["request"]), events["a"], events["b"], strict=True)
     evicted = set(events.get("evicted", []))
     run.ids += [-block if i in evicted else block for i, block in enumerate(_sums(events.get("ids", [])))]
+
+
+def from_runs(coded: dict[str, list[int]]) -> list[int]:
+    return _sums([by for by, n in zip(coded["by"], coded["n"], strict=True) for _ in range(n)])
+
+
+def from_tables(coded: dict[str, Any]) -> list[list[int]]:
+    ids = iter(from_runs(coded["ids"]))
+    return [[next(ids) for _ in range(length)] for length in coded["length"]]
 
 
 def _sums(differences: list[int]) -> list[int]:

@@ -7,7 +7,7 @@ from app import codec
 from sim.engine.record import EVENT, STEP, Kind
 from sim.replay import Log
 from sim.workload.requests import Requests
-from tests.api.decoder import COLUMNS, decode
+from tests.api.decoder import COLUMNS, OWN_COLUMNS, decode
 
 
 def make_requests(count: int, dynamic: bool = False) -> Requests:
@@ -30,7 +30,7 @@ def make_record(count: int) -> Log:
     )
     steps["start_s"] = np.cumsum(gaps + durations) - durations
     steps["duration_s"] = durations
-    for name in ("prefill", "decode", "running", "held", "waiting", "free", "free_end", "cached", "why", "bound"):
+    for name in set(COLUMNS) - OWN_COLUMNS:
         steps[name] = generator.integers(0, 9, count)
     events = np.zeros(3 * count, EVENT)
     steps["events_end"] = np.sort(generator.integers(0, len(events), count))
@@ -49,7 +49,7 @@ def events_of(log: Log) -> list[tuple[int, ...]]:
 
 
 def make_stream(log: Log, first: int = 0, blocks: bool = True) -> bytes:
-    coder = codec.StepCoder(first, blocks, {"request": []})
+    coder = codec.StepCoder(first, blocks, {"rows": {"request": []}})
     lines = [codec.head_line({}, {}, make_requests(3))]
     while coder.next < len(log.steps):
         lines.append(coder.line(log, min(coder.next + 70, len(log.steps))))
@@ -60,7 +60,7 @@ def test_steps_decode_to_the_record():
     log = make_record(200)
     run = decode(make_stream(log))
     for name in COLUMNS:
-        if name not in ("dur", "gap_us", "ev"):
+        if name not in OWN_COLUMNS:
             assert run.steps[name] == log.steps[name].tolist(), name
     assert run.events == events_of(log)
     assert run.ids == log.ids.tolist()
@@ -120,6 +120,28 @@ def test_without_blocks_what_only_tells_of_them_is_left_out():
     assert sum(run.steps["ev"]) == len(run.events)
     assert run.steps["free"] == log.steps["free"].tolist()
     assert run.ids == []
+    columns = set(json.loads(make_stream(log, blocks=False).splitlines()[1])["steps"])
+    assert columns == {"dur", "gap_us", "ev", *codec.PLAIN_COLUMNS, *codec.DELTA_COLUMNS}
+
+
+def test_parts_of_a_step_are_whole_microseconds():
+    log = make_record(50)
+    log.steps["attention_s"] = np.linspace(0, 0.01, 50)
+    parts = decode(make_stream(log)).steps["attention_us"]
+    assert np.abs(np.array(parts) - np.linspace(0, 10_000, 50)).max() <= 0.5 + 1e-3
+
+
+def test_order_of_arrivals_is_told_where_microseconds_hide_it():
+    results, requests = np.zeros(3, [("arrival_s", "f8")]), make_requests(3)
+    results["arrival_s"] = [1.0000002, 1.0000001, 2.0]
+
+    def told(with_blocks: bool) -> list[int] | None:
+        return json.loads(codec.tail_line({}, [], requests, results, with_blocks)).get("order")
+
+    assert told(with_blocks=True) == [1, 0, 2]
+    assert told(with_blocks=False) is None
+    results["arrival_s"] = [1.0, 1.0, 2.0]
+    assert told(with_blocks=True) is None
 
 
 def test_a_column_of_zeros_is_left_out():

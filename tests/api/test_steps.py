@@ -11,7 +11,7 @@ from app.params import parse_query, read_query
 from sim.engine.record import Kind
 from sim.run import Run, simulate
 from tests.api.conftest import SMALL
-from tests.api.decoder import COLUMNS, Decoded, decode
+from tests.api.decoder import COLUMNS, OWN_COLUMNS, Decoded, decode, from_runs, from_tables
 
 SCENARIOS = {
     "plain": SMALL,
@@ -40,7 +40,7 @@ def read(client: TestClient, query: str) -> Decoded:
 def assert_steps_equal(decoded: Decoded, run: Run, first: int, last: int) -> None:
     assert len(decoded.end_us) == last - first
     for name in COLUMNS:
-        if name not in ("dur", "gap_us", "ev"):
+        if name not in OWN_COLUMNS:
             assert decoded.steps[name] == run.steps[name][first:last].tolist(), name
     times = ticks(run.steps)
     assert decoded.start_us == times.starts[first:last].tolist()
@@ -100,6 +100,30 @@ def test_a_window_begins_with_who_is_in_a_slot(client: TestClient, name: str):
             (r, s) for r, s, f in zip(rows["request"], rows["slot"], rows["finish_us"], strict=True) if f is not None
         }
         assert held == set(frame.held)
+
+
+@pytest.mark.parametrize("name", ["static", "tight", "async", "per slot", "contiguous"])
+def test_a_window_with_blocks_begins_with_what_a_fold_needs(client: TestClient, name: str):
+    run = run_of(SCENARIOS[name])
+    for step in range(1, len(run.steps), max(1, len(run.steps) // 5)):
+        decoded, replay = read(client, f"{SCENARIOS[name]}&from={step}&count=1&blocks=1"), run.replay_before(step)
+        state = decoded.state
+        assert decoded.rows["request"] == replay.running
+        assert from_tables(state["tables"]) == [replay.lives[i].table for i in replay.running]
+        assert from_runs(state["waiting"]) == replay.waiting
+        queue = from_runs(state["queue"])
+        assert queue == list(replay.free.order)
+        assert {queue[place] for place in from_runs(state["cached"])} == replay.free.cached
+        preempted = {i: replay.lives[i].known for i in replay.waiting if replay.lives[i].state == "preempted"}
+        outputs = dict(zip(state["preempted"]["request"], state["preempted"]["outputs"], strict=True))
+        assert {i: int(run.requests.prompt_tokens[i]) + n for i, n in outputs.items()} == preempted
+        kept = state["kept"]
+        rows = zip(kept["request"], kept["tokens"], from_tables(kept["tables"]), strict=True)
+        assert dict(zip(kept["slot"], rows, strict=True)) == replay.kept
+
+
+def test_a_window_without_blocks_does_not_tell_of_them(client: TestClient):
+    assert "state" not in json.loads(client.get(f"/api/v1/steps?{SMALL}&from=5&blocks=0").content.splitlines()[1])
 
 
 def events_at(run: Run, step: int, *kinds: Kind) -> np.recarray:
