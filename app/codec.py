@@ -2,8 +2,8 @@
 
 All numbers are whole, times in microseconds. Slowly moving columns are sent as differences from the value before (the
 first of a line from 0), and a column that is zero throughout a line is left out (but `dur`): so coded, a step of plain
-decode compresses to a few bits. A stream with blocks tells all that happens, the parts of each step's time included; one
-without them what a timeline needs. `static/js/run.js` is the other side.
+decode compresses to a few bits. A stream with blocks tells all that happens, the parts of each step's time included;
+one without them what a timeline needs. `static/js/run.js` is the other side.
 What happens after the last step, refusals of late requests, is told by the last line alone.
 """
 

@@ -27,7 +27,7 @@ class Seat(NamedTuple):
 
 
 def before(run: Run, step: int, with_blocks: bool) -> dict[str, Any]:
-    """Columns of the seats before a step of a finished run, in order of admission; with blocks all that a fold needs."""
+    """Columns of the seats before a step of a finished run, in order of admission; with blocks all a fold needs."""
     if not 0 < step <= len(run.steps):
         return {"rows": {name: [] for name in Seat._fields}}
     replay = run.replay_before(step)
