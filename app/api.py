@@ -16,6 +16,7 @@ from app.openapi import answers, describe_parameters, describe_views, problems, 
 from app.params import parse_query, read_query
 from app.service import Service, key_of
 from app.streams import StepStream, resumed
+from app.sweep import SweepStream
 from app.uploads import read_upload
 from sim.catalog import load_gpus, load_models
 from sim.report import requests_csv, summary_of
@@ -68,7 +69,29 @@ async def get_steps(request: Request) -> Response:
     if is_known(request, headers):
         return Response(status_code=304, headers=headers)
     service: Service = request.app.state.service
-    stream = StepStream(service, views, request.headers.get("Accept-Encoding", ""))
+    return await _streamed(request, StepStream(service, views, request.headers.get("Accept-Encoding", "")), headers)
+
+
+@router.get(
+    "/sweep",
+    summary="Load curves as lines of JSON, a point each, sent as computed; a last line has peaks and crossings",
+    openapi_extra=query_parameters("x", "seeds", "cross_s"),
+    responses=answers("The curves", {NDJSON: TEXT}) | problems(409, 422, 503),
+    response_class=Response,
+)
+async def get_sweep(request: Request) -> Response:
+    views = read_query(parse_query(request.scope["query_string"]))
+    keys = (f"{name}:{key_of(scenario)}" for name, scenario in views.scenarios.items())
+    headers = cache_headers(request, "sweep", *keys, views.x, views.seeds, views.cross_s)
+    if is_known(request, headers):
+        return Response(status_code=304, headers=headers)
+    service: Service = request.app.state.service
+    return await _streamed(request, SweepStream(service, views, request.headers.get("Accept-Encoding", "")), headers)
+
+
+async def _streamed(request: Request, stream: StepStream | SweepStream, headers: dict[str, str]) -> Response:
+    """The stream as an answer: at once if it was sent before, else as it is made; short ones are kept."""
+    service: Service = request.app.state.service
     if stream.encoding:
         headers["Content-Encoding"] = stream.encoding
     body_key = (headers["ETag"], stream.encoding)

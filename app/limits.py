@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from app.settings import Settings
 from sim.scenario import Scenario, ScenarioError, Workload
+from sim.sweep import Spot
 from sim.workload import Trace, make_requests
 
 LIKELY_SIGMAS = 6
@@ -32,11 +34,30 @@ def check_size(scenario: Scenario, trace: Trace | None, settings: Settings) -> N
     _check(field, (prompts + outputs) / block_size, settings.max_blocks, "KV blocks of text")
 
 
-def _check(field: str, amount: float, most: int, what: str) -> None:
+def check_sweep(todo: Sequence[Spot], trace: Trace | None, settings: Settings) -> None:
+    """Refuse a sweep whose runs are too many, or together larger than one run may be.
+
+    Raises
+    ------
+    ScenarioError
+        Names what to lower, and says the limit.
+    """
+    runs = sum(len(spot.scenarios) for spot in todo)
+    if runs > settings.max_sweep_runs:
+        allowed = f"at most {settings.max_sweep_runs} runs, points x scenarios x seeds, on this server"
+        raise ScenarioError("x", f"a sweep of {runs:,} runs", allowed)
+    outputs = 0
+    for spot in todo:
+        check_size(spot.scenarios[0], trace, settings)
+        requests = make_requests(spot.scenarios[0].workload, trace)
+        outputs += len(spot.scenarios) * int(requests.output_tokens.sum(dtype="int64"))
+        _check("x", outputs, settings.max_tokens, "output tokens", "the points or seeds")
+
+
+def _check(field: str, amount: float, most: int, what: str, lower: str = "") -> None:
     if amount > most:
-        raise ScenarioError(
-            field, f"a run with {amount:,.0f} {what}", f"at most {most:,} {what} on this server; lower {field}"
-        )
+        allowed = f"at most {most:,} {what} on this server; lower {lower or field}"
+        raise ScenarioError(field, f"a run with {amount:,.0f} {what}", allowed)
 
 
 def _roots(workload: Workload) -> int:

@@ -94,6 +94,8 @@ def _range(parameter: Parameter) -> dict[str, float]:
 
 
 def _view_schema(view: View) -> dict[str, Any]:
+    if view.kind == "axis":
+        return {"type": "string", "pattern": "^[a-z_]+:[0-9.]+(:[0-9.]+:[0-9]+|(,[0-9.]+)*)$"}
     if view.kind == "names":
         names = "|".join(view.choices)
         return {"type": "string", "pattern": f"^(({names})(,({names}))*)?$"}

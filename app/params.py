@@ -10,6 +10,7 @@ from urllib.parse import parse_qsl, urlencode
 
 from app.controls import CONTROL_BY_NAME, CONTROLS, GROUPS, Control
 from app.gallery import FIGURE_BY_NAME, FIGURES, OPEN_FIGURES
+from sim.axis import GRID, Axis, read_axis
 from sim.parameters import BY_NAME, PARAMETERS
 from sim.scenario import Scenario, ScenarioError, scenario_from, settings_of
 
@@ -28,6 +29,7 @@ __all__ = [
 
 RUNS = ("a", "b", "c")
 MAX_FIELDS = 300
+MOST_SEEDS = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +48,8 @@ class View:
         """What it accepts, in words."""
         if self.kind == "names":
             return f"names out of {', '.join(self.choices)}, separated by commas"
+        if self.kind == "axis":
+            return f"NAME:{GRID}"
         return (
             ", ".join(self.choices)
             or f"a {'whole ' if self.kind == 'int' else ''}number from {self.low:.15g} to {self.high:.15g}"
@@ -60,6 +64,11 @@ VIEWS: tuple[View, ...] = (
     View("count", "int", "Steps in the window; without it, all that follow", low=1, high=1e9),
     View("blocks", "bool", "Whether block ids are sent", choices=("0", "1")),
     View("requests", "bool", "Whether the per-request table is added", choices=("0", "1")),
+    View("width", "int", "Width of a picture [px]", low=240, high=2400),
+    View("height", "int", "Height of a picture [px]; without it, what suits it", low=120, high=2400),
+    View("x", "axis", "What a load curve varies, NAME:LOW:HIGH:COUNT or NAME:V,V,…; without it, the load"),
+    View("seeds", "int", "Runs per point of a load curve", low=1, high=MOST_SEEDS),
+    View("cross_s", "float", "Median TTFT whose crossing a load curve tells [s]", high=1e9),
 )  # fmt: skip
 VIEW_BY_NAME = {view.name: view for view in VIEWS}
 
@@ -76,6 +85,11 @@ class Views:
     count: int | None = None
     blocks: bool | None = None
     requests: bool = False
+    width: int | None = None
+    height: int | None = None
+    x: Axis | None = None
+    seeds: int = 2
+    cross_s: float = 2.0
     given: frozenset[str] = field(default_factory=frozenset)
 
     @property
@@ -144,7 +158,8 @@ def write_query(scenarios: Mapping[str, Scenario], full: bool = False, **view: A
             pairs += [
                 (f"{run}.{name}", value) for name, value in (differing or {"batching": plain["batching"]}).items()
             ]
-    shown = {name: value for name, value in view.items() if value is not None and (full or value != OPEN_FIGURES)}
+    is_usual = not full and view.get("views") == OPEN_FIGURES
+    shown = {name: value for name, value in view.items() if value is not None and not (name == "views" and is_usual)}
     pairs += [(name, shown[name]) for name in VIEW_BY_NAME if name in shown]
     return urlencode([(name, _text(value)) for name, value in pairs], safe=",:")
 
@@ -175,6 +190,8 @@ def _read_view(view: View, text: str) -> Any:
         return text
     if view.kind == "names" and set(text.split(",")) - {""} <= set(view.choices):
         return tuple(figure.name for figure in FIGURES if figure.name in text.split(","))
+    if view.kind == "axis":
+        return read_axis(*text.partition(":")[::2], field=view.name)
     if view.kind in _NUMBERS and _NUMBERS[view.kind].fullmatch(text) and view.low <= float(text) <= view.high:
         return int(text) if view.kind == "int" else float(text)
     raise ScenarioError(view.name, text, view.allowed)

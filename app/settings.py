@@ -25,6 +25,7 @@ class Settings(BaseSettings):
     model_config = SettingsConfigDict(env_prefix="BATCHSCOPE_", frozen=True)
 
     frame_ancestors: str = Field("'self'", description="Who may frame the pages (CSP frame-ancestors)")
+    embed_ancestors: str = Field("*", description="Who may frame what is under /embed/")
     static_dir: Path = ROOT / "static"
     cache_seconds: int = Field(60, ge=0, description="max-age of results")
 
@@ -33,6 +34,7 @@ class Settings(BaseSettings):
     max_streams: int = Field(512, ge=1, description="Runs in progress at once; further ones get 503")
     max_uploads: int = Field(4, ge=1, description="Files being uploaded at once; further ones get 503")
     max_tokens: int = Field(50_000_000, ge=1, description="Output tokens of one run, as drawn; more gets 422")
+    max_sweep_runs: int = Field(500, ge=1, description="Runs of one load curve, points x scenarios x seeds")
     max_blocks: int = Field(40_000_000, ge=1, description="KV blocks that all texts of one run take; more gets 422")
     max_run_bytes: int = Field(1024 * MIB, ge=1, description="Memory of one run's record; a larger one is given up")
     max_open_bytes: int = Field(3072 * MIB, ge=1, description="Memory of the runs that are read; more gets 503")

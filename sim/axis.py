@@ -88,7 +88,11 @@ def _grid(parameter: Parameter, grid: str, field: str) -> list[str]:
     if low > high:
         raise ScenarioError(field, grid, f"{GRID}; LOW not above HIGH")
     values = [low + (high - low) * i / max(count - 1, 1) for i in range(count)]
-    return [str(round(value)) if parameter.base == "int" else f"{value:.12g}" for value in values]
+    return [_text(parameter, value) for value in values]
+
+
+def _text(parameter: Parameter, value: float) -> str:
+    return str(round(value)) if parameter.base == "int" else f"{value:.12g}"
 
 
 def _value(parameter: Parameter, text: str, field: str) -> float:
@@ -141,7 +145,8 @@ def axis_around(scenario: Scenario, limit: float, count: int = 9) -> Axis:
     if parameter.base == "int":
         step = max(1, math.ceil(step))
     values = [min(parameter.high, i * step) for i in range(1, count + 1)]
-    return Axis(name, tuple(sorted({float(f"{value:.12g}") for value in values if value >= parameter.low})))
+    grid = ",".join(_text(parameter, value) for value in values if value >= parameter.low)
+    return read_axis(name, grid)
 
 
 def _round_up(value: float) -> float:

@@ -180,6 +180,7 @@ def test_axis_around_reaches_from_light_load_to_beyond_the_limit(settings, name,
     assert axis.name == name == load_name(scenario)
     assert axis.values[-1] >= max(limit, getattr(scenario.workload, name))
     assert axis.values[0] <= max(1, axis.values[-1] / 9)
+    assert all(axis.applied(scenario, value) for value in axis.values)
 
 
 @pytest.mark.parametrize("settings", [{"load": "burst"}, {"arrival_list": "0,1"}])
