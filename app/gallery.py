@@ -1,7 +1,7 @@
 """The table of figures: every view of a scenario that a page shows, each with a template and a module of its own.
 
-A row here, `templates/figures/NAME.html` and `static/js/figures/NAME.js` are all there is to a figure: chips, the `views`
-parameter and the page that shows it alone follow from the row.
+A row here, `templates/figures/NAME.html` and `static/js/figures/NAME.js` are all there is to a figure: chips, the
+`views` parameter and the page that shows it alone follow from the row.
 """
 
 from __future__ import annotations

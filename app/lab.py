@@ -10,12 +10,13 @@ from app.course import MOST_REQUESTS, MOST_STEPS, is_long
 from app.figures import course_json
 from app.form import groups_of, hidden_of
 from app.frames import frame_view
+from app.gallery import FIGURES, OPEN_FIGURES
 from app.moment import end_of
 from app.names import names_of, subtitle_of, title_of
 from app.params import Views, parse_query, read_query, write_query
 from app.picture import axis_picture, lane_picture
 from app.presets import canonical, presets
-from app.view import LabView, PanelView, PresetLink, RunView
+from app.view import FigureView, LabView, PanelView, PresetLink, RunView
 from sim.run import Run
 from sim.scenario import Scenario
 
@@ -55,19 +56,21 @@ def lab_view(views: Views, runs: Mapping[str, Run], is_given: bool) -> LabView:
         most_steps=MOST_STEPS,
         most_requests=MOST_REQUESTS,
         groups=groups,
-        hidden=hidden_of(views.scenarios, groups, t=t_s, run=_unless_a(panel.frame.run)),
+        hidden=hidden_of(views.scenarios, groups, t=t_s, run=_unless_a(panel.frame.run), views=views.views),
+        open_views=views.views,
+        normal_views=OPEN_FIGURES,
         presets=preset_links(views.scenarios),
         pictures={name: lane_picture(run, name, span_s, t_s, most) for name, run in runs.items()},
         axis=axis_picture(runs["a"].results["arrival_s"], span_s),
         metrics=metric_views(metrics, labels, panel.is_timed),
-        figure=course_json(tuple(sorted((name, label.lower()) for name, label in labels.items()))),
+        charts={"course": course_json(tuple(sorted((name, label.lower()) for name, label in labels.items())))},
     )
 
 
 def panel_view(views: Views, runs: Mapping[str, Run]) -> PanelView:
     """What follows the playhead, at the time of the page, which is not after the end of the longest run."""
     names, t_s = names_of(views.scenarios), _time_s(views, runs)
-    frame = frame_view(runs, labels_of(views), views.run if views.run in runs else "a", t_s)
+    frame = frame_view(runs, labels_of(views), views.run if views.run in runs else "a", t_s, views.views)
     return PanelView(
         title=title_of(names),
         subtitle=subtitle_of(views.scenarios),
@@ -79,12 +82,28 @@ def panel_view(views: Views, runs: Mapping[str, Run]) -> PanelView:
                 note=names[name].note,
                 slots=run.scenario.server.max_num_seqs,
                 is_focused=name == frame.run,
-                focus_query=write_query(views.scenarios, t=t_s, run=_unless_a(name)),
+                focus_query=write_query(views.scenarios, t=t_s, run=_unless_a(name), views=views.views),
             )
             for name, run in reversed(list(runs.items()))
         ),
         frame=frame,
+        figures=_figures(views, t_s, frame.run),
     )
+
+
+def _figures(views: Views, t_s: float, run: str) -> dict[str, FigureView]:
+    def toggled(name: str) -> tuple[str, ...]:
+        return tuple(figure.name for figure in FIGURES if (figure.name in views.views) != (figure.name == name))
+
+    def query(name: str) -> str:
+        return write_query(views.scenarios, t=t_s, run=_unless_a(run), views=toggled(name))
+
+    return {
+        figure.name: FigureView(
+            figure.name, figure.title, figure.summary, figure.name in views.views, query(figure.name)
+        )
+        for figure in FIGURES
+    }
 
 
 def labels_of(views: Views) -> dict[str, str]:

@@ -18,6 +18,7 @@ from app.caching import cache_headers, is_known
 from app.connection import while_connected
 from app.course import courses_of
 from app.errors import Problem, problem_of
+from app.gallery import OPEN_FIGURES
 from app.lab import lab_view, panel_view, preset_links, read_opening
 from app.params import Views, parse_query, read_query
 from app.service import Service, key_of
@@ -131,5 +132,8 @@ def _version(path: Path) -> str:
 
 @cache
 def _modules() -> list[str]:
-    """Scripts that the lab's entry imports, for the browser to fetch ahead."""
-    return sorted(path.name for path in (ROOT / "static" / "js").glob("*.js") if path.name not in _ENTRY_SCRIPTS)
+    """Scripts that the lab's entry imports, for the browser to fetch ahead: all, and those of the open figures."""
+    scripts = ROOT / "static" / "js"
+    own = sorted(path.name for path in scripts.glob("*.js") if path.name not in _ENTRY_SCRIPTS)
+    figures = [f"figures/{name}.js" for name in OPEN_FIGURES]
+    return own + [name for name in figures if (scripts / name).exists()]

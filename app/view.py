@@ -62,6 +62,17 @@ class PresetLink:
 
 
 @dataclass(frozen=True, slots=True)
+class FigureView:
+    """A figure of the page: whether it is open, and the query that opens or closes it."""
+
+    name: str
+    title: str
+    summary: str
+    is_open: bool
+    toggle_query: str
+
+
+@dataclass(frozen=True, slots=True)
 class RunView:
     """One of the runs on the page."""
 
@@ -197,6 +208,7 @@ class PanelView:
     is_timed: bool
     runs: tuple[RunView, ...]
     frame: FrameView
+    figures: dict[str, FigureView]
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,8 +222,10 @@ class LabView(PanelView):
     most_requests: int
     groups: tuple[Group, ...]
     hidden: tuple[tuple[str, str], ...]
+    open_views: tuple[str, ...]
+    normal_views: tuple[str, ...]
     presets: tuple[PresetLink, ...]
     pictures: dict[str, Markup]
     axis: Markup
     metrics: tuple[MetricView, ...]
-    figure: str
+    charts: dict[str, str]

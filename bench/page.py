@@ -72,7 +72,7 @@ def main() -> None:
 def _open(browser: Browser, address: str) -> Page:
     page = browser.new_page(viewport={"width": 1440, "height": 1000})
     page.goto(address)
-    page.wait_for_function("() => document.getElementById('chart').dataset.drawn")
+    page.wait_for_function("() => document.querySelector('.chart-box')?.dataset.drawn")
     page.wait_for_load_state("networkidle")
     return page
 

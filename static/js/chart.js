@@ -1,142 +1,115 @@
 /**
- * Slots in use, waiting and KV blocks over time, in Plotly. The figure comes from the server without data; runs fill it.
- *
- * @typedef {import("./run.js").Run} Run
- * @typedef {import("./palette.js").Palette} Palette
+ * A Plotly figure in a card. The server sends it without data (app/figures.py), once, as JSON in the card; whoever draws
+ * it fills its traces. The playhead is its first shape.
  */
-
 const MOVE_MS = 100;
-const MOST_POINTS = 4000;
 
 export class Chart {
   /**
-   * @param {HTMLElement} box
-   * @param {{data: any[], layout: any, config: any}} figure
-   * @param {string} source address of the Plotly script
+   * @param {HTMLElement} card holds the box and the figure's JSON
+   * @param {import("./stage.js").Stage} stage
    */
-  constructor(box, figure, source) {
-    this.box = box;
-    this.figure = figure;
-    this.source = source;
-    /** @type {any} */
-    this.plotly = null;
+  constructor(card, stage) {
+    this.stage = stage;
+    this.box = /** @type {HTMLElement} */ (card.querySelector(".chart-box"));
+    this.figure = JSON.parse(card.querySelector("script[type='application/json']")?.textContent ?? "{}");
     this.revision = 0;
     this.timer = 0;
-    this.at = { x0: 0, x1: 0 };
-    this.line = {};
-    /** @type {(() => void) | null} */
-    this.later = null;
-  }
-
-  /** Load Plotly, once; what was to be drawn meanwhile is drawn then. */
-  load() {
-    if (this.plotly || document.querySelector(`script[src="${this.source}"]`)) return;
-    const script = document.createElement("script");
-    script.src = this.source;
-    script.onload = () => {
-      this.plotly = /** @type {any} */ (window).Plotly;
-      this.later?.();
-    };
-    document.head.append(script);
+    this.at = {};
+    /** @type {any[]} */
+    this.shapes = [];
+    this.isDrawn = false;
   }
 
   /**
-   * @param {Record<string, Run>} runs
-   * @param {{t0: number, t1: number}} span [us]
-   * @param {Palette} palette
-   * @param {number} left width of the gutter, so that the axes line up
+   * @param {(trace: any) => object} fill columns of a trace, by its meta
+   * @param {{range?: number[], left?: number}} [place] of the x axis, and its margin
    */
-  draw(runs, span, palette, left) {
-    this.later = () => this.draw(runs, span, palette, left);
-    if (!this.plotly) return;
-    const data = this.figure.data.map((trace) => filled(trace, runs[trace.meta.run], span, palette));
-    const layout = themed(this.figure.layout, span, palette, left);
-    layout.datarevision = ++this.revision;
-    this.line = layout.shapes[0];
-    Object.assign(layout.shapes[0], this.at);
+  async draw(fill, place = {}) {
+    const revision = ++this.revision;
+    const plotly = await loadPlotly(this.stage.main.dataset.plotly ?? "");
+    if (revision !== this.revision) return;
+    const { token } = this.stage.palette;
+    const data = this.figure.data.map((/** @type {any} */ trace) => ({ ...inked(trace, token), ...fill(trace) }));
+    const layout = themed(this.figure.layout, this.stage.palette, place);
+    layout.datarevision = revision;
+    this.shapes = layout.shapes ?? [];
+    if (this.shapes.length) Object.assign(this.shapes[0], this.at);
+    await plotly.react(this.box, data, layout, this.figure.config);
+    this.isDrawn = true;
     this.box.dataset.drawn = "true";
-    this.plotly.react(this.box, data, layout, this.figure.config);
   }
 
   /**
    * Move the playhead, at most every sixth frame.
-   * @param {number} us
+   * @param {number} x
    */
-  move(us) {
-    this.at = { x0: us / 1e6, x1: us / 1e6 };
+  move(x) {
+    this.at = { x0: x, x1: x };
     this.timer ||= window.setTimeout(() => this.moveNow(), MOVE_MS);
   }
 
-  moveNow() {
+  async moveNow() {
     this.timer = 0;
-    if (!this.plotly || !this.box.dataset.drawn) return;
+    if (!this.isDrawn || !this.shapes.length) return;
+    const plotly = await loadPlotly("");
     // The whole array: setting shapes[0].x0 alone makes Plotly draw everything anew (70 times slower).
-    this.plotly.relayout(this.box, { shapes: [{ ...this.line, ...this.at }] });
+    const [line, ...others] = this.shapes;
+    plotly.relayout(this.box, { shapes: [{ ...line, ...this.at }, ...others] });
   }
 }
 
+/** @type {Promise<any> | null} */
+let loading = null;
+
 /**
- * Steps as corners of a staircase, thinned to what a screen can show.
+ * Plotly, loaded once, after the first picture.
+ * @param {string} source
+ * @returns {Promise<any>}
+ */
+export function loadPlotly(source) {
+  loading ??= new Promise((resolve, reject) => {
+    const script = document.createElement("script");
+    script.src = source;
+    script.onload = () => resolve(/** @type {any} */ (window).Plotly);
+    script.onerror = () => {
+      loading = null;
+      reject(new TypeError("The charts could not be loaded."));
+    };
+    requestAnimationFrame(() => setTimeout(() => document.head.append(script)));
+  });
+  return loading;
+}
+
+/**
+ * A trace in the page's colours: its meta names a token.
  * @param {any} trace
- * @param {Run | undefined} run
- * @param {{t0: number, t1: number}} span
- * @param {Palette} palette
+ * @param {Record<string, string>} token
  */
-function filled(trace, run, span, palette) {
-  const line = { ...trace.line, color: palette.token[trace.meta.colour] };
-  if (!run) return { ...trace, line, x: [], y: [] };
-  const value = COLUMNS[/** @type {keyof typeof COLUMNS} */ (trace.meta.column)];
-  /** @type {number[]} */
-  const x = [];
-  /** @type {number[]} */
-  const y = [];
-  let before = Number.NaN;
-  const stride = Math.max(1, Math.floor(run.count / MOST_POINTS));
-  for (let s = 0; s < run.count; s += stride) {
-    const now = value(run, s);
-    const isGap = s > 0 && run.start_us[s] - run.end_us[s - 1] > 1;
-    if (isGap && before) push(x, y, run.end_us[s - 1], 0);
-    if (now !== before || isGap) push(x, y, run.start_us[s], now);
-    before = now;
-  }
-  if (run.count) push(x, y, run.end_us[run.count - 1], run.end_us[run.count - 1] < span.t1 ? 0 : before);
-  push(x, y, Math.max(span.t1, x.length ? x[x.length - 1] * 1e6 : 0), y[y.length - 1] ?? 0);
-  return { ...trace, line, x, y };
-}
-
-const COLUMNS = {
-  slots: (/** @type {Run} */ run, /** @type {number} */ s) => run.steps.running[s] + run.steps.held[s],
-  waiting: (/** @type {Run} */ run, /** @type {number} */ s) => run.steps.waiting[s],
-  blocks: (/** @type {Run} */ run, /** @type {number} */ s) => run.facts.num_gpu_blocks - 1 - run.steps.free[s],
-};
-
-/**
- * @param {number[]} x
- * @param {number[]} y
- * @param {number} us
- * @param {number} value
- */
-function push(x, y, us, value) {
-  x.push(us / 1e6);
-  y.push(value);
+function inked(trace, token) {
+  const color = token[trace.meta?.colour];
+  if (!color) return { ...trace };
+  const inks = Object.fromEntries(
+    ["line", "marker"].filter((key) => trace[key]).map((key) => [key, { ...trace[key], color }]),
+  );
+  return { ...trace, ...inks };
 }
 
 /**
  * @param {any} layout
- * @param {{t0: number, t1: number}} span
- * @param {Palette} palette
- * @param {number} left
+ * @param {import("./palette.js").Palette} palette
+ * @param {{range?: number[], left?: number}} place
  */
-function themed(layout, span, palette, left) {
-  const { ink, muted, line } = palette.token;
+function themed(layout, palette, { range, left }) {
+  const { ink, muted, line, card } = palette.token;
   const copy = structuredClone(layout);
   copy.font = { ...copy.font, family: palette.font, color: muted };
-  copy.margin.l = Math.max(left, 44);
+  copy.hoverlabel = { bgcolor: card, bordercolor: line, font: { family: palette.font, color: ink } };
+  if (left) copy.margin.l = left;
   for (const key of Object.keys(copy).filter((name) => /^[xy]axis/.test(name)))
     Object.assign(copy[key], { gridcolor: line, linecolor: line, zerolinecolor: line });
-  for (const key of Object.keys(copy).filter((name) => name.startsWith("xaxis")))
-    copy[key].range = [span.t0 / 1e6, span.t1 / 1e6];
-  copy.shapes[0].line.color = ink;
+  if (range) for (const key of Object.keys(copy).filter((name) => name.startsWith("xaxis"))) copy[key].range = range;
+  for (const shape of copy.shapes ?? []) shape.line = { ...shape.line, color: ink };
   for (const note of copy.annotations ?? []) note.font = { ...note.font, color: ink };
   return copy;
 }

@@ -15,14 +15,12 @@ export class Focus {
       });
   }
 
-  /** @param {string} run */
-  labelOf(run) {
-    return document.querySelector(`[data-focus="${run}"]`)?.textContent ?? run;
-  }
-
   /** Write the names of the runs wherever they stand. */
   spread() {
     for (const place of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("[data-label]")))
-      place.textContent = this.labelOf(place.dataset.label ?? "").toLowerCase();
+      place.textContent = labelOf(place.dataset.label ?? "").toLowerCase();
   }
 }
+
+/** @param {string} run */
+const labelOf = (run) => document.querySelector(`[data-focus="${run}"]`)?.textContent ?? run;

@@ -1,38 +1,26 @@
 /** The description twin: a summary of the scene for those who do not see it, and one polite line that says what changed. */
 
-import { Frames } from "./frames.js";
-import { stepAt } from "./run.js";
-
 const LIVE_DELAY_MS = 700;
 
 export class Say {
   /**
    * @param {HTMLElement} scene
    * @param {HTMLElement} live
+   * @param {import("./stage.js").Stage} stage
    */
-  constructor(scene, live) {
+  constructor(scene, live, stage) {
     this.scene = scene;
     this.live = live;
+    this.stage = stage;
     this.timer = 0;
-    /** @type {Record<string, Frames>} */
-    this.frames = {};
   }
 
-  /** @param {Record<string, import("./run.js").Run>} runs */
-  show(runs) {
-    this.frames = Object.fromEntries(Object.entries(runs).map(([name, run]) => [name, new Frames(run)]));
-  }
-
-  /**
-   * @param {number} at [us]
-   * @param {(run: string) => string} labelOf
-   */
-  describe(at, labelOf) {
-    const sentences = Object.entries(this.frames).map(([name, frames]) => {
-      const s = stepAt(frames.run, at);
-      return sceneOf(labelOf(name), frames.run, s, s < 0 ? new Map() : frames.at(s));
-    });
-    this.scene.textContent = [`At ${(at / 1e6).toFixed(2)} seconds.`, ...sentences].join(" ");
+  describe() {
+    const { stage } = this;
+    const sentences = Object.entries(stage.scene?.runs ?? {}).map(([name, run]) =>
+      sceneOf(stage.labelOf(name), run, stage.step(name), stage.frame(name) ?? new Map()),
+    );
+    this.scene.textContent = [`At ${(stage.at / 1e6).toFixed(2)} seconds.`, ...sentences].join(" ");
   }
 
   /**

@@ -8,6 +8,7 @@
  * @property {{t0: number, t1: number}} span drawn time [us]
  * @property {number} end last time there is [us]
  * @property {Courses | null} courses of a run too long to draw whole
+ * @property {boolean} hasBlocks whether the runs came with block ids
  */
 import { readLines } from "./lines.js";
 import { fetchCourses, stepsOf } from "./overview.js";
@@ -24,7 +25,7 @@ import { RunReader } from "./run.js";
  * @returns {Promise<Scene>}
  */
 export async function fetchScene(state, urls, most, window, signal) {
-  const whole = () => fetchRuns(state, urls.steps, () => `&count=${most.steps}`, signal);
+  const whole = () => fetchRuns(state, urls.steps, () => `&blocks=0&count=${most.steps}`, signal);
   if (!window) {
     const runs = await whole();
     if (!Object.values(runs).some((run) => isLong(run, most))) return wholeScene(runs);
@@ -34,10 +35,26 @@ export async function fetchScene(state, urls, most, window, signal) {
   const span = within(window ?? { t0: 0, t1: FIRST_US }, courses.end_s * 1e6);
   const range = (/** @type {string} */ name) => {
     const { from, count } = stepsOf(courses, name, span);
-    return `&from=${from}&count=${count}`;
+    return `&blocks=0&from=${from}&count=${count}`;
   };
   const runs = await fetchRuns(state, urls.steps, range, signal);
-  return { runs, span, end: courses.end_s * 1e6, courses };
+  return { runs, span, end: courses.end_s * 1e6, courses, hasBlocks: false };
+}
+
+/**
+ * The same steps again, with block ids.
+ * @param {Scene} scene
+ * @param {import("./state.js").State} state
+ * @param {{steps: string}} urls
+ * @param {AbortSignal} signal
+ * @returns {Promise<Scene>}
+ */
+export async function fetchBlocks(scene, state, urls, signal) {
+  const range = (/** @type {string} */ name) => {
+    const { first, count } = scene.runs[name];
+    return `&blocks=1&from=${first}&count=${Math.max(1, count)}`;
+  };
+  return { ...scene, runs: await fetchRuns(state, urls.steps, range, signal), hasBlocks: true };
 }
 
 const FIRST_US = 20e6;
@@ -54,7 +71,7 @@ const isLong = (run, most) => run.metrics.steps > most.steps || run.requests.pro
  */
 function wholeScene(runs) {
   const end = Math.max(1e3, ...Object.values(runs).map((run) => (run.count ? run.end_us[run.count - 1] : 0)));
-  return { runs, span: { t0: 0, t1: end }, end, courses: null };
+  return { runs, span: { t0: 0, t1: end }, end, courses: null, hasBlocks: false };
 }
 
 /**
@@ -78,9 +95,7 @@ async function fetchRuns(state, url, range, signal) {
   const entries = await Promise.all(
     state.runs.map(async (name) => {
       const reader = new RunReader();
-      await readLines(`${url}?${state.scenarioQuery(name)}&blocks=0${range(name)}`, signal, (line) =>
-        reader.push(line),
-      );
+      await readLines(`${url}?${state.scenarioQuery(name)}${range(name)}`, signal, (line) => reader.push(line));
       return /** @type {[string, Run]} */ ([name, reader.finish()]);
     }),
   );

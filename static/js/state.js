@@ -5,16 +5,20 @@
  */
 
 const RUNS = ["a", "b", "c"];
-const VIEW = new Set(["t", "run"]);
+const VIEW = new Set(["t", "run", "views"]);
 
 export class State {
   /**
    * @param {string} query canonical, without view parameters
    * @param {string} run the focused run
+   * @param {string} views names of the open figures
    */
-  constructor(query, run) {
+  constructor(query, run, views) {
     this.query = new URLSearchParams(query);
     this.run = run;
+    this.normalViews = document.getElementById("main")?.dataset.normalViews ?? views;
+    /** @type {Set<string>} figures that are open */
+    this.views = new Set(views.split(",").filter(Boolean));
     /** @type {number | null} shown time [s] */
     this.t = null;
   }
@@ -57,7 +61,16 @@ export class State {
     if (all.size === 0) all.set("num_requests", "60");
     if (t !== null) all.set("t", formatTime(t));
     if (run !== "a") all.set("run", run);
+    const views = this.viewsText;
+    if (views !== this.normalViews) all.set("views", views);
     return all.toString().replaceAll("%2C", ",");
+  }
+
+  /** The open figures, in the order of the page. */
+  get viewsText() {
+    const chips = /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("[data-figure]"));
+    const order = [...chips].map((card) => card.dataset.figure ?? "");
+    return [...this.views].sort((x, y) => order.indexOf(x) - order.indexOf(y)).join(",");
   }
 
   /**

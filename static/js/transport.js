@@ -1,19 +1,10 @@
 /** Buttons, seek slider, clock and pointer that move the playhead, and what follows it. */
 
-/**
- * @typedef {import("./playhead.js").Playhead} Playhead
- * @typedef {import("./figure.js").Figure} Figure
- */
-
 export class Transport {
-  /**
-   * @param {Playhead} playhead
-   * @param {Figure} figure
-   * @param {() => void} onSeek the user has gone to another time
-   */
-  constructor(playhead, figure, onSeek) {
-    this.playhead = playhead;
-    this.onSeek = onSeek;
+  /** @param {import("./stage.js").Stage} stage */
+  constructor(stage) {
+    const { playhead } = stage;
+    this.stage = stage;
     this.play = /** @type {HTMLButtonElement} */ (document.getElementById("play"));
     this.slider = /** @type {HTMLInputElement} */ (document.getElementById("seek"));
     this.clock = /** @type {HTMLElement} */ (document.getElementById("clock"));
@@ -23,35 +14,25 @@ export class Transport {
       playhead.speed = Number(this.speed.value);
     });
     this.slider.addEventListener("input", () => {
-      this.seek((Number(this.slider.value) / Number(this.slider.max)) * playhead.end);
+      stage.seek((Number(this.slider.value) / Number(this.slider.max)) * playhead.end);
     });
     for (const event of ["play", "pause"]) playhead.addEventListener(event, () => this.showButton());
-    watchDrag(figure.root, ".lane, #axis", (x) => this.seek(figure.timeAt(x)));
-    watchDrag(figure.overview, "", (x) => this.seek(figure.courseTimeAt(x)));
-  }
-
-  /** @param {number} us */
-  seek(us) {
-    this.playhead.pause();
-    this.playhead.seek(us);
-    this.onSeek();
+    playhead.addEventListener("move", () => this.show());
   }
 
   showButton() {
-    this.play.textContent = this.playhead.isPlaying ? "Pause" : "Play";
+    this.play.textContent = this.stage.playhead.isPlaying ? "Pause" : "Play";
   }
 
-  /**
-   * @param {string} label
-   * @param {number | null} step
-   */
-  show(label, step) {
-    const { at, end } = this.playhead;
+  show() {
+    const { run, state } = this.stage;
+    const { at, end } = this.stage.playhead;
+    const s = this.stage.step();
     const share = end ? at / end : 0;
     this.slider.value = String(Math.round(share * Number(this.slider.max)));
     this.slider.style.setProperty("--at", `${(100 * share).toFixed(2)}%`);
     this.slider.setAttribute("aria-valuetext", `${(at / 1e6).toFixed(2)} seconds`);
-    this.say(label, at / 1e6, step);
+    this.say(this.stage.labelOf(state.run), at / 1e6, run && s >= 0 ? run.first + s : null);
   }
 
   /**
@@ -63,27 +44,4 @@ export class Transport {
     const text = `t = ${t.toFixed(3)} s · ${label.toLowerCase()}${step === null ? "" : `, step ${step}`}`;
     if (this.clock.textContent !== text) this.clock.textContent = text;
   }
-}
-
-/**
- * Call with the pointer's place while it is down.
- * @param {HTMLElement} root
- * @param {string} selector where it may go down; empty: anywhere in root
- * @param {(clientX: number) => void} onPlace
- */
-function watchDrag(root, selector, onPlace) {
-  let isDown = false;
-  root.addEventListener("pointerdown", (event) => {
-    if (event.button !== 0 || (selector && !(/** @type {Element} */ (event.target).closest(selector)))) return;
-    isDown = true;
-    root.setPointerCapture(event.pointerId);
-    onPlace(event.clientX);
-  });
-  root.addEventListener("pointermove", (event) => {
-    if (isDown) onPlace(event.clientX);
-  });
-  for (const end of ["pointerup", "pointercancel"])
-    root.addEventListener(end, () => {
-      isDown = false;
-    });
 }

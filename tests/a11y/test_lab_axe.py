@@ -23,7 +23,7 @@ def violations(page: Page) -> list[str]:
 def test_lab_has_no_axe_violation(page: Page, scheme: Literal["light", "dark"]) -> None:
     page.emulate_media(color_scheme=scheme)
     page.goto(LAB)
-    expect(page.locator("#chart .main-svg").first).to_be_visible(timeout=15_000)
+    expect(page.locator("#fig-course .main-svg").first).to_be_visible(timeout=15_000)
     assert violations(page) == []
 
 
@@ -38,7 +38,7 @@ def test_narrow_phone_has_no_axe_violation(page: Page) -> None:
 def test_page_does_not_scroll_sideways(page: Page, width: int, height: int) -> None:
     page.set_viewport_size({"width": width, "height": height})
     page.goto(LAB)
-    expect(page.locator("#chart .main-svg").first).to_be_visible(timeout=15_000)
+    expect(page.locator("#fig-course .main-svg").first).to_be_visible(timeout=15_000)
     assert page.evaluate("() => document.documentElement.scrollWidth - document.documentElement.clientWidth") <= 0
 
 

@@ -75,7 +75,7 @@ def test_focus_names_the_run_that_steps(lab: Page) -> None:
     lab.locator("[data-focus=b]").click()
     expect(lab).to_have_url(re.compile("run=b"))
     expect(lab.locator("#clock")).to_contain_text("static")
-    expect(lab.locator("#slots-title")).to_contain_text("static")
+    expect(lab.locator("#kv-map-title")).to_contain_text("static")
 
 
 def test_lab_starts_paused_when_motion_is_unwelcome(page: Page) -> None:
@@ -100,7 +100,7 @@ def test_playing_stops_off_screen(lab: Page) -> None:
 
 
 def test_chart_follows_the_playhead(lab: Page) -> None:
-    expect(lab.locator("#chart .plotly, #chart .main-svg").first).to_be_visible(timeout=15_000)
+    expect(lab.locator("#fig-course .main-svg").first).to_be_visible(timeout=15_000)
     lab.wait_for_timeout(300)
     lab.keyboard.press("Home")
     lab.wait_for_function("() => document.getElementById('chart').layout.shapes[0].x0 === 0")

@@ -1,9 +1,10 @@
 /**
- * The timeline figure on the page: its canvases, the playhead over them, and which time is where.
+ * The timeline: slots over time for each run on one axis, the playhead over them, and for a long run its course with the
+ * window that is drawn.
  *
- * @typedef {import("./run.js").Run} Run
- * @typedef {import("./scene.js").Scene} Scene
- * @typedef {import("./palette.js").Palette} Palette
+ * @typedef {import("../run.js").Run} Run
+ * @typedef {import("../scene.js").Scene} Scene
+ * @typedef {import("../stage.js").Stage} Stage
  * @typedef {object} LaneParts
  * @property {HTMLElement} box
  * @property {HTMLCanvasElement} canvas
@@ -12,17 +13,30 @@
  * @property {string} text of the label
  * @property {number} rows slots that are drawn
  */
-import { barsOf } from "./bars.js";
-import { drawCourses } from "./overview.js";
-import { stepAt } from "./run.js";
-import { drawAxis, drawLane, penOf } from "./timeline.js";
+import { barsOf } from "../bars.js";
+import { watchDrag } from "../drag.js";
+import { drawCourses } from "../overview.js";
+import { stepAt } from "../run.js";
+import { drawAxis, drawLane, penOf } from "../timeline.js";
+import { WindowControls } from "../windowcontrols.js";
 
 const ALL_ROWS = 32;
 
-export class Figure {
-  /** @param {HTMLElement} root the lanes */
-  constructor(root) {
+/**
+ * @param {HTMLElement} card
+ * @param {Stage} stage
+ * @returns {import("../stage.js").View}
+ */
+export const mount = (card, stage) => new Timeline(inside(card, "#lanes"), stage);
+
+class Timeline {
+  /**
+   * @param {HTMLElement} root the lanes
+   * @param {Stage} stage
+   */
+  constructor(root, stage) {
     this.root = root;
+    this.stage = stage;
     /** @type {Record<string, LaneParts>} */
     this.lanes = {};
     for (const box of /** @type {NodeListOf<HTMLElement>} */ (root.querySelectorAll("[data-lane]")))
@@ -30,16 +44,14 @@ export class Figure {
     this.axis = canvasIn(inside(root, "#axis"));
     this.line = inside(root, "#playhead");
     this.overview = /** @type {HTMLElement} */ (document.getElementById("overview"));
+    this.window = new WindowControls(stage);
     /** @type {Scene | null} */
     this.scene = null;
-    /** @type {Record<string, import("./bars.js").Bar[]>} */
+    /** @type {Record<string, import("../bars.js").Bar[]>} */
     this.bars = {};
     this.width = 1;
-  }
-
-  /** Width of the column left of the time axis. */
-  get gutter() {
-    return this.axis.getBoundingClientRect().left - this.root.getBoundingClientRect().left;
+    watchDrag(root, ".lane, #axis", (x) => stage.seek(this.timeAt(x)));
+    watchDrag(this.overview, "", (x) => stage.seek(this.courseTimeAt(x)));
   }
 
   /** @param {Scene} scene */
@@ -47,6 +59,7 @@ export class Figure {
     this.scene = scene;
     this.bars = Object.fromEntries(Object.entries(scene.runs).map(([name, run]) => [name, barsOf(run)]));
     for (const [name, run] of Object.entries(scene.runs)) this.seat(name, run);
+    this.window.show(scene);
   }
 
   /**
@@ -64,10 +77,10 @@ export class Figure {
     note.textContent = rows < slots ? `1–${rows} of ${slots} slots drawn` : "";
   }
 
-  /** @param {Palette} palette */
-  draw(palette) {
+  draw() {
     if (!this.scene) return;
     const { runs, span, courses } = this.scene;
+    const { palette } = this.stage;
     const most = Math.max(...Object.values(runs).map((run) => largest(run.steps.waiting)));
     for (const [name, run] of Object.entries(runs)) {
       const { pen, width, height } = penOf(this.lanes[name].canvas);
@@ -83,16 +96,13 @@ export class Figure {
     const { pen, width } = penOf(this.axis);
     drawAxis(pen, width, span, runs.a.requests.arrival_us, palette);
     this.width = width;
-    if (courses) this.drawOverview(courses, palette);
+    if (courses) this.drawOverview(courses);
   }
 
-  /**
-   * @param {import("./overview.js").Courses} courses
-   * @param {Palette} palette
-   */
-  drawOverview(courses, palette) {
+  /** @param {import("../overview.js").Courses} courses */
+  drawOverview(courses) {
     const { pen, width, height } = penOf(canvasIn(this.overview));
-    drawCourses(pen, width, height, courses, palette);
+    drawCourses(pen, width, height, courses, this.stage.palette);
     if (!this.scene) return;
     const { span, end } = this.scene;
     const frame = inside(this.overview, ".window");
@@ -100,13 +110,11 @@ export class Figure {
     frame.style.width = `${(100 * (span.t1 - span.t0)) / end}%`;
   }
 
-  /**
-   * Put the playhead at a time.
-   * @param {number} us
-   */
-  move(us) {
+  /** Put the line and its labels where the playhead is. */
+  move() {
     if (!this.scene) return;
     const { runs, span } = this.scene;
+    const us = this.stage.at;
     const x = Math.min(1, Math.max(0, (us - span.t0) / (span.t1 - span.t0))) * this.width;
     this.line.style.transform = `translateX(${x.toFixed(1)}px)`;
     for (const [name, run] of Object.entries(runs)) {

@@ -1,0 +1,24 @@
+/**
+ * The scripts of the figures. What is open from the start is loaded with the page, the others when they are opened.
+ *
+ * @typedef {{mount: (card: HTMLElement, stage: import("./stage.js").Stage) => import("./stage.js").View}} Module
+ */
+import * as timeline from "./figures/timeline.js";
+
+/** @type {Record<string, () => Promise<Module>>} */
+const MODULES = {
+  timeline: async () => timeline,
+  course: () => import("./figures/course.js"),
+};
+
+/** Figures that show block ids, which are asked for after the picture. */
+const WITH_BLOCKS = new Set(["kv-map"]);
+
+/** @param {string} name */
+export const needsBlocks = (name) => WITH_BLOCKS.has(name);
+
+/**
+ * @param {string} name of a figure
+ * @returns {Promise<Module | undefined>} undefined if the server tells all of it
+ */
+export const open = async (name) => MODULES[name]?.();

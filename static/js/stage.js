@@ -1,0 +1,256 @@
+/**
+ * The stage of a page: scenarios, their runs, one playhead, and the figures that all show the same moment of them.
+ *
+ * @typedef {import("./run.js").Run} Run
+ * @typedef {import("./scene.js").Scene} Scene
+ * @typedef {object} View what a figure's `mount(card, stage)` returns; all of it optional
+ * @property {(scene: Scene) => void} [show] other runs are here
+ * @property {() => void} [draw] draw anew: after show, at another size, in other colours
+ * @property {() => void} [move] the playhead is elsewhere
+ * @property {() => void} [light] another request is lit
+ * @property {() => void} [frame] the server's state of the step has come into the card
+ */
+import { Frames } from "./frames.js";
+import { needsBlocks, open } from "./gallery.js";
+import { Loader } from "./loader.js";
+import { readPalette } from "./palette.js";
+import { Playhead } from "./playhead.js";
+import { stepAt } from "./run.js";
+import { fetchBlocks, fetchScene } from "./scene.js";
+import { State } from "./state.js";
+import { Window } from "./window.js";
+
+const DETAIL_MS = 120;
+
+/** Tells `show` after runs have been drawn, `light`, `open` when figures open or close, and `fail` with an error. */
+export class Stage extends EventTarget {
+  /** @param {HTMLElement} main its dataset says what the page shows */
+  constructor(main) {
+    super();
+    this.main = main;
+    const { query = "", run = "a", views = "", stepsUrl = "", overviewUrl = "" } = main.dataset;
+    this.urls = { steps: stepsUrl, overview: overviewUrl };
+    this.most = { steps: Number(main.dataset.mostSteps), requests: Number(main.dataset.mostRequests) };
+    this.state = new State(query, run, views);
+    this.palette = readPalette();
+    this.playhead = new Playhead();
+    this.window = new Window();
+    /** Time the page opens at [us]. */
+    this.startAt = Number(main.dataset.t) * 1e6;
+    /** @type {Scene | null} */
+    this.scene = null;
+    /** @type {Map<string, View>} open figures that draw */
+    this.views = new Map();
+    /** @type {Set<string>} figures whose script is on its way */
+    this.coming = new Set();
+    /** @type {number | null} request that is lit everywhere */
+    this.lit = null;
+    /** @type {Record<string, Frames>} */
+    this.frames = {};
+    this.detail = { timer: 0, abort: new AbortController() };
+    this.loader = new Loader(
+      (signal) => fetchScene(this.state, this.urls, this.most, this.window.span, signal),
+      (scene, seq) => this.show(scene, seq),
+      (error) => this.fail(error),
+    );
+    if (main.dataset.long === "true") this.window.place(this.startAt);
+    this.playhead.addEventListener("move", () => this.each("move"));
+    document.addEventListener("themechange", () => this.retheme());
+    for (const event of ["beforeprint", "afterprint"]) addEventListener(event, () => this.retheme());
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.retheme());
+    this.sizes = new ResizeObserver((entries) => this.resized(entries));
+  }
+
+  /** Time shown [us]. */
+  get at() {
+    return this.scene ? this.playhead.at : this.startAt;
+  }
+
+  /** The run in focus, if it is here. @returns {Run | null} */
+  get run() {
+    return this.scene?.runs[this.state.run] ?? null;
+  }
+
+  /**
+   * Position of the step at the playhead, -1 before the first.
+   * @param {string} [name] of a run; without it the one in focus
+   */
+  step(name = this.state.run) {
+    const run = this.scene?.runs[name];
+    return run ? stepAt(run, this.at) : -1;
+  }
+
+  /**
+   * State of a run after the schedule() of its step at the playhead; null before the first.
+   * @param {string} [name]
+   */
+  frame(name = this.state.run) {
+    const s = this.step(name);
+    return s < 0 ? null : this.frames[name].at(s);
+  }
+
+  /**
+   * What a run is called.
+   * @param {string} name
+   */
+  labelOf(name) {
+    return document.querySelector(`[data-focus="${name}"], [data-label="${name}"]`)?.textContent ?? name;
+  }
+
+  /** Ask for the runs of what the state now says. */
+  load() {
+    clearTimeout(this.detail.timer);
+    this.detail.abort.abort();
+    return this.loader.want();
+  }
+
+  /**
+   * @param {Scene} scene
+   * @param {number} seq
+   */
+  show(scene, seq) {
+    const isFirst = !this.scene;
+    const at = this.at;
+    this.scene = scene;
+    this.take(scene);
+    this.playhead.end = scene.end;
+    this.window.show(scene);
+    for (const view of this.views.values()) present(view, scene);
+    this.playhead.seek(at);
+    this.dispatchEvent(new CustomEvent("show", { detail: { seq, isFirst } }));
+    this.wantBlocks();
+    if (this.window.lacks(this.at)) this.look(this.at);
+  }
+
+  /** @param {Scene} scene */
+  take(scene) {
+    this.frames = Object.fromEntries(Object.entries(scene.runs).map(([name, run]) => [name, new Frames(run)]));
+  }
+
+  /** Block ids are asked for once things rest, and only while a figure shows them. */
+  wantBlocks() {
+    clearTimeout(this.detail.timer);
+    if (!this.scene || this.scene.hasBlocks || ![...this.views.keys()].some(needsBlocks)) return;
+    this.detail.timer = window.setTimeout(() => this.fetchBlocks(), DETAIL_MS);
+  }
+
+  async fetchBlocks() {
+    const scene = /** @type {Scene} */ (this.scene);
+    this.detail.abort = new AbortController();
+    const { signal } = this.detail.abort;
+    try {
+      const detailed = await fetchBlocks(scene, this.state, this.urls, signal);
+      if (signal.aborted || this.scene !== scene) return;
+      this.scene = detailed;
+      this.take(detailed);
+      for (const [name, view] of this.views) if (needsBlocks(name)) present(view, detailed);
+      for (const [name, view] of this.views) if (needsBlocks(name)) view.move?.();
+    } catch (error) {
+      if (!signal.aborted) this.fail(/** @type {Error} */ (error));
+    }
+  }
+
+  /**
+   * The user goes to another time [us].
+   * @param {number} us
+   */
+  seek(us) {
+    this.playhead.pause();
+    this.playhead.seek(us);
+    this.dispatchEvent(new Event("seek"));
+  }
+
+  /**
+   * Show another part of a long run.
+   * @param {number} us
+   */
+  look(us) {
+    this.window.place(us);
+    if (!this.playhead.isPlaying && us !== this.playhead.at) this.playhead.seek(us);
+    this.load();
+  }
+
+  /**
+   * Light a request everywhere; null: none.
+   * @param {number | null} request
+   */
+  light(request) {
+    if (request === this.lit) return;
+    this.lit = request;
+    this.each("light");
+    this.dispatchEvent(new Event("light"));
+  }
+
+  /**
+   * Bring the figures on the page to what is open; scripts of figures come when they are first opened.
+   * @param {Iterable<string>} names
+   */
+  openFigures(names) {
+    const wanted = new Set(names);
+    for (const card of cards()) {
+      const name = card.dataset.figure ?? "";
+      card.hidden = !wanted.has(name);
+      if (card.hidden) this.views.delete(name);
+      else if (!this.views.has(name) && !this.coming.has(name)) this.mount(card, name);
+    }
+    this.dispatchEvent(new Event("open"));
+  }
+
+  /**
+   * @param {HTMLElement} card
+   * @param {string} name
+   */
+  async mount(card, name) {
+    this.coming.add(name);
+    const module = await open(name);
+    this.coming.delete(name);
+    if (!module || card.hidden) return;
+    const view = module.mount(card, this);
+    this.views.set(name, view);
+    this.sizes.observe(card);
+    if (!this.scene) return;
+    present(view, this.scene);
+    view.move?.();
+    this.wantBlocks();
+  }
+
+  /** @param {"move" | "light" | "frame"} what */
+  each(what) {
+    if (this.scene) for (const view of this.views.values()) view[what]?.();
+  }
+
+  /** @param {ResizeObserverEntry[]} entries */
+  resized(entries) {
+    if (!this.scene) return;
+    const names = entries.map((entry) => /** @type {HTMLElement} */ (entry.target).dataset.figure ?? "");
+    for (const name of names) this.redraw(this.views.get(name));
+  }
+
+  retheme() {
+    this.palette = readPalette();
+    if (this.scene) for (const view of this.views.values()) this.redraw(view);
+  }
+
+  /** @param {View | undefined} view */
+  redraw(view) {
+    view?.draw?.();
+    view?.move?.();
+  }
+
+  /** @param {Error} error */
+  fail(error) {
+    this.dispatchEvent(new CustomEvent("fail", { detail: error }));
+  }
+}
+
+/** @returns {NodeListOf<HTMLElement>} */
+const cards = () => document.querySelectorAll("[data-figure]");
+
+/**
+ * @param {View} view
+ * @param {Scene} scene
+ */
+function present(view, scene) {
+  view.show?.(scene);
+  view.draw?.();
+}
