@@ -12,7 +12,7 @@ from fastapi import FastAPI
 from starlette.responses import FileResponse, Response
 
 import sim
-from app import api, errors, pages
+from app import api, embed, errors, pages
 from app.assets import REVALIDATE, Assets
 from app.caching import build_id
 from app.proxy import ForwardedPrefix, HeadAsGet, SlashRedirect
@@ -46,6 +46,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     errors.install(app)
     app.include_router(api.router)
     app.include_router(pages.router)
+    app.include_router(embed.router)
     app.mount("/static", Assets(directory=settings.static_dir, check_dir=False), name="static")
     _add_plain_routes(app, settings.static_dir)
     # Added last is outermost.
