@@ -103,7 +103,7 @@ def test_chart_follows_the_playhead(lab: Page) -> None:
     expect(lab.locator("#fig-course .main-svg").first).to_be_visible(timeout=15_000)
     lab.wait_for_timeout(300)
     lab.keyboard.press("Home")
-    lab.wait_for_function("() => document.getElementById('chart').layout.shapes[0].x0 === 0")
+    lab.wait_for_function("() => document.querySelector('#fig-course .chart-box').layout.shapes[0].x0 === 0")
 
 
 def test_stepping_works_without_scripts(browser: Browser, server: str) -> None:
