@@ -66,8 +66,6 @@ VIEWS: tuple[View, ...] = (
     View("requests", "bool", "Whether the per-request table is added", choices=("0", "1")),
     View("width", "int", "Width of a picture [px]", low=240, high=2400),
     View("height", "int", "Height of a picture [px]; without it, what suits it", low=120, high=2400),
-    View("width", "int", "Width of a picture [px]", low=240, high=2400),
-    View("height", "int", "Height of a picture [px]; without it, what suits it", low=120, high=2400),
     View("x", "axis", "What a load curve varies, NAME:LOW:HIGH:COUNT or NAME:V,V,…; without it, the load"),
     View("seeds", "int", "Runs per point of a load curve", low=1, high=MOST_SEEDS),
     View("cross_s", "float", "Median TTFT whose crossing a load curve tells [s]", high=1e9),
@@ -87,8 +85,6 @@ class Views:
     count: int | None = None
     blocks: bool | None = None
     requests: bool = False
-    width: int | None = None
-    height: int | None = None
     width: int | None = None
     height: int | None = None
     x: Axis | None = None

@@ -26,7 +26,6 @@ class Settings(BaseSettings):
 
     frame_ancestors: str = Field("'self'", description="Who may frame the pages (CSP frame-ancestors)")
     embed_ancestors: str = Field("*", description="Who may frame what is under /embed/")
-    embed_ancestors: str = Field("*", description="Who may frame what is under /embed/")
     static_dir: Path = ROOT / "static"
     cache_seconds: int = Field(60, ge=0, description="max-age of results")
 
