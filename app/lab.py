@@ -14,14 +14,10 @@ from app.gallery import FIGURES, OPEN_FIGURES
 from app.moment import end_of
 from app.names import names_of, subtitle_of, title_of
 from app.params import Views, parse_query, read_query, write_query
-from app.picture import axis_picture, lane_picture
 from app.presets import canonical, presets
 from app.view import FigureView, LabView, PanelView, PresetLink, RunView
 from sim.run import Run
 from sim.scenario import Scenario
-
-PICTURE_S = 30.0
-"""Longest span of the picture for pages without scripts; of a longer run it shows what is around the time."""
 
 
 def opening(query: bytes) -> tuple[str, bool]:
@@ -44,9 +40,7 @@ def read_opening(query: bytes) -> tuple[Views, bool]:
 def lab_view(views: Views, runs: Mapping[str, Run], is_given: bool) -> LabView:
     """The page for the runs of its scenarios."""
     panel, labels = panel_view(views, runs), labels_of(views)
-    end_s, t_s = _end_s(runs), _time_s(views, runs)
-    span_s, groups = _span_of(end_s, t_s), groups_of(views.scenarios)
-    most = max(int(run.steps["waiting"].max(initial=0)) for run in runs.values())
+    t_s, groups = _time_s(views, runs), groups_of(views.scenarios)
     metrics = {name: run.metrics() for name, run in runs.items()}
     return LabView(
         **{each.name: getattr(panel, each.name) for each in fields(panel)},
@@ -60,8 +54,7 @@ def lab_view(views: Views, runs: Mapping[str, Run], is_given: bool) -> LabView:
         open_views=views.views,
         normal_views=OPEN_FIGURES,
         presets=preset_links(views.scenarios),
-        pictures={name: lane_picture(run, name, span_s, t_s, most) for name, run in runs.items()},
-        axis=axis_picture(runs["a"].results["arrival_s"], span_s),
+        picture_query=write_query(views.scenarios, full=True, t=t_s),
         metrics=metric_views(metrics, labels, panel.is_timed),
         charts={"course": course_json(tuple(sorted((name, label.lower()) for name, label in labels.items())))},
     )
@@ -131,11 +124,3 @@ def _time_s(views: Views, runs: Mapping[str, Run]) -> float:
 def _unless_a(run: str) -> str | None:
     """The run as a query names it: a is the default."""
     return None if run == "a" else run
-
-
-def _span_of(end_s: float, t_s: float) -> tuple[float, float]:
-    """Time that the picture shows [s]: all of a short run, of a long one what is around the time."""
-    if end_s <= 2 * PICTURE_S:
-        return 0.0, end_s
-    start_s = min(max(0.0, t_s - PICTURE_S / 2), end_s - PICTURE_S)
-    return start_s, start_s + PICTURE_S

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 from functools import cache
 from pathlib import Path
@@ -15,15 +14,14 @@ from jinja2_fragments import render_block
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from app.caching import cache_headers, is_known
-from app.connection import while_connected
 from app.course import courses_of
 from app.errors import Problem, problem_of
 from app.gallery import OPEN_FIGURES
 from app.lab import lab_view, panel_view, preset_links, read_opening
-from app.params import Views, parse_query, read_query
+from app.params import parse_query, read_query
+from app.runs import runs_of
 from app.service import Service, key_of
 from app.settings import ROOT
-from sim.run import Run
 from sim.scenario import ScenarioError
 
 router = APIRouter(include_in_schema=False)
@@ -51,7 +49,7 @@ async def get_lab(request: Request) -> Response:
     """The whole page."""
     try:
         views, is_given = read_opening(request.scope["query_string"])
-        runs = await _runs_of(request, views)
+        runs = await runs_of(request, views.scenarios)
     except ScenarioError as error:
         return _plain_page(request, "problem.html", 422, problem=problem_of(error))
     except Problem as problem:
@@ -70,7 +68,7 @@ async def get_frame(request: Request) -> Response:
     if request.headers.get("HX-Request-Type") != "partial":
         return RedirectResponse(f"../?{request.url.query}", 307, _vary())
     views, _ = read_opening(request.scope["query_string"])
-    runs = await _runs_of(request, views)
+    runs = await runs_of(request, views.scenarios)
     service: Service = request.app.state.service
     panel = await service.in_thread(panel_view, views, runs)
     html = render_block(_templates, "lab.html", "frame", lab=panel, is_partial=True)
@@ -84,24 +82,11 @@ async def get_overview(request: Request) -> Response:
     headers = cache_headers(request, "overview", *map(key_of, views.scenarios.values()))
     if is_known(request, headers):
         return Response(status_code=304, headers=headers)
-    runs = await _runs_of(request, views)
+    runs = await runs_of(request, views.scenarios)
     service: Service = request.app.state.service
     courses = await service.in_thread(courses_of, runs)
     body = orjson.dumps(courses, option=orjson.OPT_SERIALIZE_NUMPY)
     return Response(body, headers=headers, media_type="application/json")
-
-
-async def _runs_of(request: Request, views: Views) -> dict[str, Run]:
-    """Finished runs of all scenarios of the page."""
-    service: Service = request.app.state.service
-
-    async def run_of(name: str) -> Run:
-        async with service.open(views.scenarios[name]) as job:
-            return await job.finished()
-
-    names = list(views.scenarios)
-    runs = await while_connected(request, asyncio.gather(*map(run_of, names)))
-    return dict(zip(names, runs, strict=True))
 
 
 def _plain_page(request: Request, template: str, status: int, **more: Any) -> Response:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from markupsafe import Markup
-
 SERIES = 8
 
 
@@ -225,7 +223,6 @@ class LabView(PanelView):
     open_views: tuple[str, ...]
     normal_views: tuple[str, ...]
     presets: tuple[PresetLink, ...]
-    pictures: dict[str, Markup]
-    axis: Markup
+    picture_query: str
     metrics: tuple[MetricView, ...]
     charts: dict[str, str]

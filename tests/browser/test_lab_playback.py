@@ -114,7 +114,8 @@ def test_stepping_works_without_scripts(browser: Browser, server: str) -> None:
     page.locator("[data-step=forward]").click()
     second = page.locator("#frame").inner_text()
     assert second != first
-    expect(page.locator("[data-lane] svg").first).to_be_visible()
+    expect(page.locator("img.picture")).to_have_js_property("complete", True)
+    assert page.request.get(str(page.locator("img.picture").get_attribute("src"))).ok
     expect(page.locator("[data-value=a]").first).not_to_be_empty()
     page.locator("[data-step=forward]").click()
     page.locator("[data-step=back]").click()
