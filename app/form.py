@@ -9,7 +9,7 @@ from app.controls import CONTROL_BY_NAME, CONTROLS, GROUPS, Control
 from app.params import parse_query, write_query
 from app.view import Choice, Field, Group
 from sim.catalog import load_gpus, load_models
-from sim.parameters import BY_NAME
+from sim.parameters import BY_NAME, RECORDED
 from sim.scenario import Scenario, settings_of
 
 SHOWN = (*(c.name for c in CONTROLS if c.is_basic), "num_speculative_tokens", "trace_scale")
@@ -23,7 +23,8 @@ LABELS = {
     "per_slot": "per slot",
 }
 TITLES = {"num_speculative_tokens": "Speculative"}
-DRAWN = ("prompt_tokens", "output_tokens")
+DRAWN = {f"{each}_tokens": f"load!=trace&{each}_dist!={'|'.join(RECORDED)}" for each in ("prompt", "output")}
+"""What medians need, in the grammar of data-needs: conditions joined by &, values by |."""
 _LISTS = {"prompt_tokens": "prompt_list", "output_tokens": "output_list", "rate": "arrival_list"}
 
 
@@ -52,7 +53,7 @@ def text_of(value: Any) -> str:
 
 def _field(control: Control, settings: Mapping[str, str]) -> Field:
     parameter, value = control.parameter, settings[control.name]
-    needs = "load!=trace" if control.name in DRAWN else control.needs
+    needs = DRAWN.get(control.name, control.needs)
     widget = "segments" if control.name in SEGMENTS else control.widget
     return Field(
         name=control.name,
@@ -86,10 +87,12 @@ def _help(control: Control) -> str:
 def _has_effect(name: str, needs: str, settings: Mapping[str, str]) -> bool:
     if settings.get(_LISTS.get(name, "")):
         return False
-    other, _, wanted = needs.partition("=")
-    if other.endswith("!"):
-        return settings[other[:-1]] != wanted
-    return not needs or settings[other] == wanted
+    return all(_holds(condition, settings) for condition in needs.split("&") if condition)
+
+
+def _holds(condition: str, settings: Mapping[str, str]) -> bool:
+    name, _, wanted = condition.partition("=")
+    return (settings[name.removesuffix("!")] in wanted.split("|")) != name.endswith("!")
 
 
 def _choices(control: Control, value: str, settings: Mapping[str, str]) -> tuple[Choice, ...]:

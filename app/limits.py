@@ -6,6 +6,8 @@ import math
 from collections.abc import Sequence
 
 from app.settings import Settings
+from sim.catalog import load_lengths
+from sim.parameters import RECORDED
 from sim.scenario import Scenario, ScenarioError, Workload
 from sim.sweep import Spot
 from sim.workload import Trace, make_requests
@@ -68,6 +70,14 @@ def _longest(workload: Workload) -> float:
     """Tokens that a request hardly ever exceeds."""
     if workload.session != "none":
         return math.inf
-    prompts = workload.prompt_tokens * math.exp(LIKELY_SIGMAS * workload.prompt_sigma) + sum(workload.prompt_list)
-    outputs = workload.output_tokens * math.exp(LIKELY_SIGMAS * workload.output_sigma) + sum(workload.output_list)
+    w = workload
+    prompts = _longest_drawn(w.prompt_dist, w.prompt_tokens, w.prompt_sigma) + sum(w.prompt_list)
+    outputs = _longest_drawn(w.output_dist, w.output_tokens, w.output_sigma) + sum(w.output_list)
     return prompts + outputs + workload.shared_prefix_tokens
+
+
+def _longest_drawn(dist: str, median: int, sigma: float) -> float:
+    if dist in RECORDED:
+        table = load_lengths()[dist]
+        return max(*table.prompt, *table.output)
+    return median * math.exp(LIKELY_SIGMAS * sigma)

@@ -29,6 +29,18 @@ KV_LIMIT = (
     "&b.kv=contiguous"
 )
 SAMPLE = "load=trace&trace={sha256}&max_num_seqs=16&b.batching=static"
+AZURE_CHAT = (
+    "rate=5.53&burstiness=0.862&num_requests=300&prompt_dist=azure-conv&output_dist=azure-conv&max_num_seqs=32"
+    "&b.batching=static"
+)
+AZURE_CODE = (
+    "rate=2.566&burstiness=0.229&num_requests=300&prompt_dist=azure-code&output_dist=azure-code&max_num_seqs=32"
+    "&b.burstiness=1"
+)
+MOONCAKE = (
+    "rate=3.4&num_requests=300&prompt_dist=mooncake-conv&output_dist=mooncake-conv&shared_prefix_tokens=512&session=chat"
+    "&turns=2&turn_gap_s=5&tensor_parallel_size=4&max_num_seqs=64&b.prefix_cache=off"
+)
 
 
 @cache
@@ -59,6 +71,33 @@ def presets() -> tuple[Preset, ...]:
             "Made to look like a chat service's traffic. Drop your own file here; a long one gets a window that moves.",
             SAMPLE.format(sha256=sample_trace().sha256),
             20,
+        ),
+        Preset(
+            "Like the Azure chat hour",
+            "Lengths, rate and burstiness are those computed from an hour of a chat service in 2023 (19,366 requests). "
+            "Outputs run from 7 to 1,000 tokens with two humps, so static batches, held until their longest answer "
+            "ends, keep a third of the slot time from those who wait. What prompts share is not in the file, so no "
+            "prompt shares anything here.",
+            AZURE_CHAT,
+            20,
+        ),
+        Preset(
+            "Like the Azure code hour",
+            "Code completion: prompts of 1,469 tokens in the middle, answers of 13, so nearly all time is prefill. "
+            "Requests come in clusters (gamma shape 0.229), which doubles the median TTFT against Poisson arrivals at "
+            "the same rate, shown below. The file's own gaps are more clustered still: their variation is 13, that of "
+            "the fitted distribution 2.",
+            AZURE_CODE,
+            40.4,
+        ),
+        Preset(
+            "Like the Mooncake hour",
+            "Chats with prompts of 12,000 tokens on average, as Kimi had them: without a prefix cache (below) the "
+            "median TTFT is three times as long. Two turns per chat and 512 tokens that all share give a hit share of "
+            "34 %; a cache without end finds 36.6 % in the file. Arrivals are Poisson, because the file's clock ticks "
+            "every three seconds.",
+            MOONCAKE,
+            60,
         ),
     )
 

@@ -8,7 +8,7 @@ from enum import StrEnum
 from functools import partial
 from typing import Any
 
-from sim.catalog import load_gpus, load_models
+from sim.catalog import load_gpus, load_lengths, load_models
 
 MAX_TOKENS = 10_485_760
 """Largest length a parameter may name [tokens]; the longest context in the catalogue."""
@@ -92,7 +92,8 @@ _textbook = partial(Parameter, section="server", group="textbook")
 _cost = partial(Parameter, section="server", group="cost")
 _slo = partial(Parameter, section="slo", group="slo")
 
-DISTRIBUTIONS = ("fixed", "uniform", "lognormal")
+RECORDED = tuple(load_lengths())
+DISTRIBUTIONS = ("fixed", "uniform", "lognormal", *RECORDED)
 DAY_S = 86_400
 
 # fmt: off
@@ -130,11 +131,15 @@ PARAMETERS: tuple[Parameter, ...] = (
     _lengths("prompt_tokens", Kind.INT, 512,
           "Median prompt; in a session, of what the user adds each turn (chat) or at first (agent)", "tokens",
           low=1, high=MAX_TOKENS),
-    _lengths("prompt_dist", Kind.CHOICE, "lognormal", "Distribution of prompts: uniform is 0.5 to 1.5 x the median",
+    _lengths("prompt_dist", Kind.CHOICE, "lognormal",
+             "Distribution of prompts: uniform is 0.5 to 1.5 x the median; a trace's name draws from its quantiles, "
+             "and prompt_tokens has no effect",
           choices=DISTRIBUTIONS),
     _lengths("prompt_sigma", Kind.FLOAT, 0.7, "Standard deviation of the logarithm of prompts (lognormal)", high=5),
     _lengths("output_tokens", Kind.INT, 180, "Median output", "tokens", low=1, high=MAX_TOKENS),
-    _lengths("output_dist", Kind.CHOICE, "lognormal", "Distribution of outputs: uniform is 0.5 to 1.5 x the median",
+    _lengths("output_dist", Kind.CHOICE, "lognormal",
+             "Distribution of outputs: uniform is 0.5 to 1.5 x the median; a trace's name draws from its quantiles, "
+             "and output_tokens has no effect",
           choices=DISTRIBUTIONS),
     _lengths("output_sigma", Kind.FLOAT, 0.7, "Standard deviation of the logarithm of outputs (lognormal)", high=5),
     _lengths("max_new_factor", Kind.FLOAT, 1.0,

@@ -6,11 +6,14 @@ are taken: a slider moves the requests instead of replacing them.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import IntEnum
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sim.catalog import LengthTable, load_lengths
+from sim.parameters import RECORDED
 from sim.scenario import Workload
 
 Floats = NDArray[np.float64]
@@ -42,6 +45,34 @@ def draw_gaps(workload: Workload, count: int) -> Floats:
     if np.isinf(workload.burstiness):
         return np.ones(count)
     return generator(workload.seed, Use.ARRIVAL).standard_gamma(workload.burstiness, count) / workload.burstiness
+
+
+def draw_prompts(workload: Workload, count: int) -> Ints:
+    """Prompts, or what a user adds each turn [tokens], before what is shared."""
+    w = workload
+    if w.prompt_dist not in RECORDED:
+        return draw_lengths(w.seed, Use.PROMPT, count, w.prompt_dist, w.prompt_tokens, w.prompt_sigma)
+    table = load_lengths()[w.prompt_dist]
+    return _at(generator(w.seed, Use.PROMPT).random(count), table.added if w.session == "chat" else table.prompt, table)
+
+
+def draw_outputs(workload: Workload, count: int) -> Ints:
+    """Outputs [tokens]."""
+    w = workload
+    if w.output_dist not in RECORDED:
+        return draw_lengths(w.seed, Use.OUTPUT, count, w.output_dist, w.output_tokens, w.output_sigma)
+    table, units = load_lengths()[w.output_dist], generator(w.seed, Use.OUTPUT).random(count)
+    if w.prompt_dist != w.output_dist:
+        return _at(units, table.output, table)
+    # MODEL: of how a recorded output depends on its prompt only the third of the requests is kept that the prompt is in
+    # (shortest, middle, longest), and nothing if prompts are not drawn from the same table.
+    thirds = (generator(w.seed, Use.PROMPT).random(count) * len(table.output_by_prompt)).astype(np.int64)
+    return np.choose(thirds, [_at(units, lengths, table) for lengths in table.output_by_prompt])
+
+
+def _at(units: Floats, lengths: Sequence[int], table: LengthTable) -> Ints:
+    """Inverse of the distribution function, straight between the levels of the table."""
+    return np.rint(np.interp(units, table.levels, lengths)).astype(np.int64)
 
 
 def draw_lengths(seed: int, use: Use, count: int, dist: str, median: int, sigma: float) -> Ints:

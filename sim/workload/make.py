@@ -7,7 +7,16 @@ from numpy.typing import NDArray
 
 from sim.errors import ScenarioError
 from sim.scenario import Workload
-from sim.workload.draws import LONGEST_TOKENS, Floats, Ints, Use, draw_gaps, draw_groups, draw_lengths, draw_pairs
+from sim.workload.draws import (
+    LONGEST_TOKENS,
+    Floats,
+    Ints,
+    draw_gaps,
+    draw_groups,
+    draw_outputs,
+    draw_pairs,
+    draw_prompts,
+)
 from sim.workload.requests import Requests
 from sim.workload.trace import Trace
 
@@ -73,9 +82,7 @@ def _lengths(workload: Workload, trace: Trace | None) -> tuple[Ints, Ints]:
         pairs = draw_pairs(seed, count, trace.rows)
         prompts, outputs = (a[pairs].astype(np.int64) for a in (trace.prompt_tokens, trace.output_tokens))
     else:
-        w = workload
-        prompts = draw_lengths(seed, Use.PROMPT, count, w.prompt_dist, w.prompt_tokens, w.prompt_sigma)
-        outputs = draw_lengths(seed, Use.OUTPUT, count, w.output_dist, w.output_tokens, w.output_sigma)
+        prompts, outputs = draw_prompts(workload, count), draw_outputs(workload, count)
     order = np.argsort(workload.arrival_list, kind="stable") if workload.arrival_list else slice(None)
     if workload.prompt_list:
         prompts = np.array(workload.prompt_list, np.int64)[order]

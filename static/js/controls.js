@@ -51,10 +51,19 @@ export class Controls {
   /** Show only the controls that have an effect under this load. */
   showNeeds() {
     for (const row of /** @type {NodeListOf<HTMLElement>} */ (this.form.querySelectorAll("[data-needs]"))) {
-      const [, name, not, value] = /^(\w+)(!?)=(.*)$/.exec(row.dataset.needs ?? "") ?? [];
-      const field = this.form.elements.namedItem(name);
-      if (field instanceof HTMLSelectElement) row.hidden = (field.value === value) === (not === "!");
+      const conditions = (row.dataset.needs ?? "").split("&").map((condition) => this.holds(condition));
+      if (conditions.some((holds) => holds !== null)) row.hidden = conditions.includes(false);
     }
+  }
+
+  /**
+   * Whether a condition holds; null if the form does not have the parameter.
+   * @param {string} condition name=value or name!=value|value
+   */
+  holds(condition) {
+    const [, name, not, values] = /^(\w+)(!?)=(.*)$/.exec(condition) ?? [];
+    const field = this.form.elements.namedItem(name);
+    return field && "value" in field ? values.split("|").includes(String(field.value)) !== (not === "!") : null;
   }
 
   /**

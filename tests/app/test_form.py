@@ -29,6 +29,8 @@ def test_control_without_effect_is_hidden() -> None:
     assert fields_of("load=closed")["rate"].is_hidden
     assert not fields_of("load=closed")["concurrency"].is_hidden
     assert fields_of("load=burst&prompt_list=1,2")["prompt_tokens"].is_hidden
+    assert fields_of("prompt_dist=azure-conv")["prompt_tokens"].is_hidden
+    assert not fields_of("prompt_dist=azure-conv")["output_tokens"].is_hidden
 
 
 def test_form_without_scripts_keeps_the_rest_of_the_scenario() -> None:
