@@ -50,10 +50,11 @@ def setting_of(scenario: Scenario, plan: KvPlan, requests: Requests) -> Setting:
 
 def _refusals(plan: KvPlan, requests: Requests) -> tuple[tuple[int, str], ...]:
     """Requests that can never be served, each with the reason."""
-    totals = requests.prompt_tokens.astype(np.int64) + requests.output_tokens
+    prompts, outputs = requests.prompt_tokens.astype(np.int64), requests.output_tokens
+    limit = f"over max_model_len = {plan.max_model_len:,}"
     return tuple(
-        (int(i), f"prompt + output = {totals[i]:,} tokens, over max_model_len = {plan.max_model_len:,}")
-        for i in np.flatnonzero(totals > plan.max_model_len)
+        (int(i), f"a prompt of {prompts[i]:,} and an output of {outputs[i]:,} tokens are {limit}")
+        for i in np.flatnonzero(prompts + outputs > plan.max_model_len)
     )
 
 

@@ -72,10 +72,10 @@ def test_block_table_holds_the_longest_request_with_its_drafts(block_size):
     assert config.table_width * block_size >= 90 + 11 + 4
 
 
-def test_request_longer_than_max_model_len_is_refused_with_its_length():
+def test_request_longer_than_max_model_len_is_refused_with_its_lengths():
     setting = make_setting(prompt_list="5,90", output_list="5,11", load="burst", max_model_len=100)
 
-    assert setting.refusals == ((1, "prompt + output = 101 tokens, over max_model_len = 100"),)
+    assert setting.refusals == ((1, "a prompt of 90 and an output of 11 tokens are over max_model_len = 100"),)
 
 
 def test_request_of_exactly_max_model_len_is_served():
