@@ -12,7 +12,7 @@ from fastapi import FastAPI
 from starlette.responses import FileResponse, Response
 
 import sim
-from app import api, embed, errors, pages
+from app import api, embed, errors, exports, pages
 from app.assets import REVALIDATE, Assets
 from app.caching import build_id
 from app.proxy import ForwardedPrefix, HeadAsGet, SlashRedirect
@@ -45,6 +45,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     app.router.default = SlashRedirect(app.router)
     errors.install(app)
     app.include_router(api.router)
+    app.include_router(exports.router)
     app.include_router(pages.router)
     app.include_router(embed.router)
     app.mount("/static", Assets(directory=settings.static_dir, check_dir=False), name="static")

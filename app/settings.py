@@ -36,6 +36,7 @@ class Settings(BaseSettings):
     max_tokens: int = Field(50_000_000, ge=1, description="Output tokens of one run, as drawn; more gets 422")
     max_sweep_runs: int = Field(500, ge=1, description="Runs of one load curve, points x scenarios x seeds")
     max_blocks: int = Field(40_000_000, ge=1, description="KV blocks that all texts of one run take; more gets 422")
+    max_export_rows: int = Field(250_000, ge=1, description="Steps and events in one file; more gets 422")
     max_run_bytes: int = Field(1024 * MIB, ge=1, description="Memory of one run's record; a larger one is given up")
     max_open_bytes: int = Field(3072 * MIB, ge=1, description="Memory of the runs that are read; more gets 503")
     cache_bytes: int = Field(256 * MIB, ge=0, description="Memory for finished runs that may be asked for again")

@@ -15,7 +15,8 @@ from app.main import create_app
 from app.settings import Settings
 
 CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance]
-SLOW = ("/api/v1/run", "/api/v1/steps", "/api/v1/sweep")
+FILES = tuple(f"/api/v1/export/{name}" for name in ("steps.csv", "requests.csv", "run.json", "trace.json"))
+SLOW = ("/api/v1/run", "/api/v1/steps", "/api/v1/sweep", *FILES)
 ROUTES = [
     *(("GET", path) for path in (*SLOW, "/api/v1/catalog", "/api/v1/params", "/health", "/version")),
     ("POST", "/api/v1/traces"),
