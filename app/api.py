@@ -12,6 +12,7 @@ from starlette.responses import Response
 from app.caching import cache_headers, is_known
 from app.compress import compressed
 from app.connection import ClosingStream, while_connected
+from app.costs import costs_of
 from app.openapi import answers, describe_parameters, describe_views, problems, query_parameters, results
 from app.params import parse_query, read_query
 from app.service import Service, key_of
@@ -70,6 +71,21 @@ async def get_steps(request: Request) -> Response:
         return Response(status_code=304, headers=headers)
     service: Service = request.app.state.service
     return await _streamed(request, StepStream(service, views, request.headers.get("Accept-Encoding", "")), headers)
+
+
+@router.get(
+    "/costs",
+    summary="What follows from a formula, without a run: price of a step, work, memory; also of a model that does not fit",
+    openapi_extra=query_parameters("run"),
+    responses=answers("Coefficients and terms", {JSON: OBJECT}) | problems(422),
+    response_class=Response,
+)
+async def get_costs(request: Request) -> Response:
+    views = read_query(parse_query(request.scope["query_string"]))
+    headers = cache_headers(request, "costs", key_of(views.scenario))
+    if is_known(request, headers):
+        return Response(status_code=304, headers=headers)
+    return Response(orjson.dumps(costs_of(views.scenario)), headers=headers, media_type=JSON)
 
 
 @router.get(
