@@ -75,7 +75,7 @@ async def get_steps(request: Request) -> Response:
 
 @router.get(
     "/costs",
-    summary="What follows from a formula, without a run: price of a step, work, memory; also of a model that does not fit",
+    summary="What follows from a formula, without a run: price of a step, memory; also of a model that does not fit",
     openapi_extra=query_parameters("run"),
     responses=answers("Coefficients and terms", {JSON: OBJECT}) | problems(422),
     response_class=Response,

@@ -13,7 +13,7 @@ from sim.work import rates_of, work_of
 
 
 def costs_of(scenario: Scenario) -> dict[str, Any]:
-    """Coefficients of a step's time, and what else follows from a formula, also of a model that does not fit; JSON-able.
+    """Coefficients of a step's time and what else follows from a formula, also if the model does not fit; JSON-able.
 
     Notes
     -----
