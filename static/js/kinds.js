@@ -18,6 +18,8 @@ export const Kind = Object.freeze({
   BATCH: 15,
   EVICT: 16,
   RESERVE: 17,
+  VACATE: 19,
+  FORK: 20,
 });
 
 /** @type {Set<number>} */

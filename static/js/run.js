@@ -6,6 +6,7 @@
  * @property {(number | null)[]} arrival_us null where the arrival depends on another request
  * @property {number[]} prompt
  * @property {number[]} output
+ * @property {number[]} [after] request whose end it follows; -1: none
  *
  * @typedef {object} Row a request in a slot before the first step of a window
  * @property {number} request
@@ -24,16 +25,25 @@
  * @property {number} count steps held here
  * @property {Float64Array} start_us
  * @property {Float64Array} end_us
- * @property {Record<string, Int32Array>} steps prefill, decode, running, held, waiting, free, free_end, cached, why, bound
+ * @property {Record<string, Int32Array>} steps prefill, decode, running, held, waiting, free, why, bound; with blocks also
+ *   free_end, cached, needed, sampled, padding, decode_context, prefill_context, matmul_us, attention_us, comm_us, host_us
+ * @property {Float64Array} prefill_pairs of tokens that attend to each other, per step; with blocks only
  * @property {Int32Array} events_end per step, index after its last event
  * @property {{kind: Int32Array, request: Int32Array, a: Int32Array, b: Int32Array}} events
- * @property {Row[]} rows who was in a slot before the first step
+ * @property {boolean} hasBlocks
+ * @property {Int32Array} ids of blocks, as events take or share them; negative: the block's content goes
+ * @property {Row[]} rows who was in a slot before the first step, in order of admission
+ * @property {any} state what else a fold needs before the first step of a window; null: nothing, or it is not known
+ * @property {number[] | null} order of the arrivals, if their times do not tell
  * @property {Record<string, any>} metrics
  * @property {{request: number, reason: string}[]} rejected
  */
 
-const DELTA = ["dur", "decode", "running", "held", "waiting", "free", "free_end", "cached"];
+const DELTA = ["dur", "decode", "running", "held", "waiting", "free"];
 const PLAIN = ["gap_us", "prefill", "why", "bound", "ev"];
+const PARTS = ["matmul_us", "attention_us", "comm_us", "host_us"];
+const BLOCK_DELTA = ["free_end", "cached", "sampled", "decode_context", ...PARTS];
+const BLOCK_PLAIN = ["needed", "padding", "prefill_context"];
 
 export class CutOff extends Error {}
 
@@ -61,9 +71,11 @@ export class RunReader {
     const run = emptyRun(this.head, this.last, this.parts);
     let step = 0;
     let event = 0;
+    let id = 0;
     for (const part of this.parts) {
       readSteps(run, part, step, event);
       event = readEvents(run, part.events, event);
+      id = readIds(run, part.events, id);
       step += part.count;
     }
     return run;
@@ -79,6 +91,9 @@ export class RunReader {
 function emptyRun(head, last, parts) {
   const count = parts.reduce((total, part) => total + part.count, 0);
   const events = parts.reduce((total, part) => total + part.events.kind.length, 0);
+  const ids = parts.reduce((total, part) => total + (part.events.ids?.length ?? 0), 0);
+  const hasBlocks = parts.some((part) => part.events.ids);
+  const columns = [...DELTA, ...PLAIN, ...(hasBlocks ? [...BLOCK_DELTA, ...BLOCK_PLAIN] : [])];
   const ints = (/** @type {number} */ n) => new Int32Array(n);
   return {
     scenario: head.scenario,
@@ -88,10 +103,15 @@ function emptyRun(head, last, parts) {
     count,
     start_us: new Float64Array(count),
     end_us: new Float64Array(count),
-    steps: Object.fromEntries([...DELTA, ...PLAIN].map((name) => [name, ints(count)])),
+    steps: Object.fromEntries(columns.map((name) => [name, ints(count)])),
+    prefill_pairs: new Float64Array(hasBlocks ? count : 0),
     events_end: ints(count),
     events: { kind: ints(events), request: ints(events), a: ints(events), b: ints(events) },
+    hasBlocks,
+    ids: ints(ids),
     rows: rowsOf(parts[0]?.rows),
+    state: parts[0]?.state ?? null,
+    order: last.order ?? null,
     metrics: last.metrics,
     rejected: last.rejected ?? [],
   };
@@ -116,8 +136,9 @@ function rowsOf(columns) {
  * @param {number} event events before it
  */
 function readSteps(run, part, at, event) {
-  for (const name of DELTA) if (part.steps[name]) undelta(part.steps[name], run.steps[name], at);
-  for (const name of PLAIN) if (part.steps[name]) run.steps[name].set(part.steps[name], at);
+  for (const name of [...DELTA, ...BLOCK_DELTA]) if (part.steps[name]) undelta(part.steps[name], run.steps[name], at);
+  for (const name of [...PLAIN, ...BLOCK_PLAIN]) if (part.steps[name]) run.steps[name].set(part.steps[name], at);
+  if (part.steps.prefill_pairs) run.prefill_pairs.set(part.steps.prefill_pairs, at);
   let now = part.end_us ?? (at ? run.end_us[at - 1] : 0);
   let end = event;
   for (let s = at; s < at + part.count; s++) {
@@ -140,6 +161,18 @@ function readEvents(run, columns, at) {
   run.events.a.set(columns.a, at);
   run.events.b.set(columns.b, at);
   return at + columns.kind.length;
+}
+
+/**
+ * @param {Run} run
+ * @param {Record<string, number[]>} columns
+ * @param {number} at
+ */
+function readIds(run, { ids, evicted }, at) {
+  if (!ids) return at;
+  undelta(ids, run.ids, at);
+  for (const place of evicted) run.ids[at + place] *= -1;
+  return at + ids.length;
 }
 
 /**

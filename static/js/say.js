@@ -18,7 +18,7 @@ export class Say {
   describe() {
     const { stage } = this;
     const sentences = Object.entries(stage.scene?.runs ?? {}).map(([name, run]) =>
-      sceneOf(stage.labelOf(name), run, stage.step(name), stage.frame(name) ?? new Map()),
+      sceneOf(stage.labelOf(name), run, stage.step(name), stage.frame(name)?.seats ?? new Map()),
     );
     this.scene.textContent = [`At ${(stage.at / 1e6).toFixed(2)} seconds.`, ...sentences].join(" ");
   }
@@ -40,7 +40,7 @@ export class Say {
  * @param {string} label
  * @param {import("./run.js").Run} run
  * @param {number} s position of the step, -1 before the first
- * @param {Map<number, import("./frames.js").Seat>} seats
+ * @param {Map<number, import("./frame.js").Seat>} seats
  */
 function sceneOf(label, run, s, seats) {
   if (s < 0) return `${label}: nothing runs yet.`;

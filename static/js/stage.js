@@ -10,11 +10,12 @@
  * @property {() => void} [light] another request is lit
  * @property {() => void} [frame] the server's state of the step has come into the card
  */
-import { Frames } from "./frames.js";
+
 import { needsBlocks, open } from "./gallery.js";
 import { Loader } from "./loader.js";
 import { readPalette } from "./palette.js";
 import { Playhead } from "./playhead.js";
+import { Replay } from "./replay.js";
 import { stepAt } from "./run.js";
 import { fetchBlocks, fetchScene } from "./scene.js";
 import { State } from "./state.js";
@@ -45,8 +46,8 @@ export class Stage extends EventTarget {
     this.coming = new Set();
     /** @type {number | null} request that is lit everywhere */
     this.lit = null;
-    /** @type {Record<string, Frames>} */
-    this.frames = {};
+    /** @type {Record<string, Replay>} */
+    this.replays = {};
     this.detail = { timer: 0, abort: new AbortController() };
     this.loader = new Loader(
       (signal) => fetchScene(this.state, this.urls, this.most, this.window.span, signal),
@@ -86,7 +87,7 @@ export class Stage extends EventTarget {
    */
   frame(name = this.state.run) {
     const s = this.step(name);
-    return s < 0 ? null : this.frames[name].at(s);
+    return s < 0 ? null : this.replays[name].at(s);
   }
 
   /**
@@ -124,7 +125,7 @@ export class Stage extends EventTarget {
 
   /** @param {Scene} scene */
   take(scene) {
-    this.frames = Object.fromEntries(Object.entries(scene.runs).map(([name, run]) => [name, new Frames(run)]));
+    this.replays = Object.fromEntries(Object.entries(scene.runs).map(([name, run]) => [name, new Replay(run)]));
   }
 
   /** Block ids are asked for once things rest, and only while a figure shows them. */
