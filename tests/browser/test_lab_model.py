@@ -21,8 +21,8 @@ SCENARIOS = {
     "agents per slot": AXES["agent"] | {"prefix_cache": "per_slot", "num_gpu_blocks": 61},
     "contiguous closed": AXES["contiguous"] | {"load": "closed", "concurrency": 7},
     **{name.replace("_", " "): AXES[name] for name in (
-        "preemption", "cache_off", "shared_prefix", "per_slot", "chat", "static_dropped", "static_per_slot", "contiguous_per_slot",
-        "contiguous_static", "chunks_collide", "drafts", "drafts_stall", "static_drafts", "async", "async_closed",
+        "preemption", "cache_off", "shared_prefix", "per_slot", "chat", "static_dropped", "static_per_slot",
+        "contiguous_per_slot", "contiguous_static", "chunks_collide", "drafts", "drafts_stall", "static_drafts", "async", "async_closed",
         "max_waiting", "refusals",
     )},
 }  # fmt: skip
