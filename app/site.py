@@ -1,0 +1,71 @@
+"""What all pages are made with: templates, addresses that hold under any prefix, headers."""
+
+from __future__ import annotations
+
+import hashlib
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from fastapi import Request
+from jinja2 import Environment, FileSystemLoader
+from jinja2_fragments import render_block
+from starlette.responses import HTMLResponse
+
+from app.gallery import OPEN_FIGURES
+from app.settings import ROOT
+
+PAGES = (("lab/", "Lab"),)
+"""Pages that exist, in the order of the header."""
+
+_ENTRY_SCRIPTS = ("theme.js", "lab.js", "embed.js", "missing.js")
+_templates = Environment(
+    loader=FileSystemLoader(ROOT / "templates"), autoescape=True, trim_blocks=True, lstrip_blocks=True
+)
+
+
+def page(request: Request, template: str, up: str, status: int = 200, **context: Any) -> HTMLResponse:
+    """A whole page; `up` leads from it to the root."""
+    html = _templates.get_template(template).render(**context, **_frame_of_page(request, up))
+    return HTMLResponse(html, status, page_headers())
+
+
+def fragment(request: Request, template: str, block: str, up: str, **context: Any) -> HTMLResponse:
+    """The named block of a page alone."""
+    html = render_block(_templates, template, block, **context, **_frame_of_page(request, up))
+    return HTMLResponse(html, headers=page_headers())
+
+
+def is_partial(request: Request) -> bool:
+    """Whether part of a page is asked for."""
+    return request.headers.get("HX-Request-Type") == "partial"
+
+
+def page_headers() -> dict[str, str]:
+    """A page is asked for anew each time, and is told from its fragment."""
+    return {"Cache-Control": "no-cache", "Vary": "HX-Request-Type, Accept-Encoding"}
+
+
+@cache
+def modules() -> list[str]:
+    """Scripts that the lab's entry imports, for the browser to fetch ahead: all, and those of the open figures."""
+    scripts = ROOT / "static" / "js"
+    own = sorted(path.name for path in scripts.glob("*.js") if path.name not in _ENTRY_SCRIPTS)
+    figures = [f"figures/{name}.js" for name in OPEN_FIGURES]
+    return own + [name for name in figures if (scripts / name).exists()]
+
+
+def _frame_of_page(request: Request, up: str) -> dict[str, Any]:
+    static = request.app.state.settings.static_dir
+    path = request.scope["path"].removeprefix(request.scope.get("root_path", "")).lstrip("/")
+    return {
+        "up": up,
+        "page": path,
+        "pages": PAGES,
+        "asset": lambda path: f"{up}static/{path}?v={_version(static / path)}",
+    }
+
+
+@cache
+def _version(path: Path) -> str:
+    return hashlib.blake2b(path.read_bytes(), digest_size=4).hexdigest() if path.exists() else "0"
