@@ -21,8 +21,9 @@ from app.errors import busy
 from app.job import Job
 from app.settings import Settings
 from app.traces import TraceStore
+from sim.report import scenario_settings
 from sim.run import Run, Session
-from sim.scenario import Scenario, scenario_from, settings_of
+from sim.scenario import Scenario, scenario_from
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -30,7 +31,7 @@ T = TypeVar("T")
 
 def key_of(scenario: Scenario) -> str:
     """Name of a run: a hash of its canonical parameters."""
-    return hashlib.blake2b(orjson.dumps(settings_of(scenario)), digest_size=16).hexdigest()
+    return hashlib.blake2b(orjson.dumps(scenario_settings(scenario)), digest_size=16).hexdigest()
 
 
 class Service:

@@ -8,6 +8,7 @@ from sim.engine.layout import Cache
 from sim.engine.record import Kind, Why
 from sim.frame import Frame
 from sim.run import Run
+from sim.scenario import settings_of
 
 MOST_NAMED = 4
 
@@ -25,6 +26,8 @@ def explain(run: Run, step: int) -> str:
     happened = [text for text in (_preempted(frame), _admitted(run, step), _chunked(run, frame)) if text]
     if not happened:
         happened = [_steady(frame)]
+    if step == run.fork_step:
+        happened.insert(0, _forked(run))
     waits = _waits(run, step, frame)
     return " ".join([*happened, *([waits] if waits else [])])
 
@@ -74,8 +77,18 @@ def _events(run: Run, step: int, *kinds: Kind) -> list[tuple[int, int, int]]:
 
 def _left_before(run: Run, step: int) -> list[int]:
     """Requests that gave their slot back just before this step."""
-    kinds = (Kind.RELEASE,) if run.setting.config.is_static else (Kind.FINISH,)
+    kinds = (Kind.RELEASE,) if run.config_at(step - 1).is_static else (Kind.FINISH,)
     return [request for request, _, _ in _events(run, step - 1, *kinds)] if step else []
+
+
+def _forked(run: Run) -> str:
+    """What the fork changes; a value that stays is not named."""
+    before, fork = settings_of(run.scenario), run.scenario.fork
+    changes = fork.settings() if fork else {}
+    new = [f"{name} is {value}, not {before[name]}" for name, value in changes.items() if value != before[name]]
+    gone = len({request for request, _, _ in _events(run, run.fork_step or 0, Kind.VACATE)})
+    left = f" {_plural(gone, 'finished request')} leave{'s' if gone == 1 else ''} at once." if gone else ""
+    return f"From this step on {', '.join(new) or 'nothing is different'}.{left}"
 
 
 def _preempted(frame: Frame) -> str:
@@ -95,7 +108,7 @@ def _admitted(run: Run, step: int) -> str:
     who, verb = _names([request for request, _, _ in admitted]), "join" if len(admitted) > 1 else "joins"
     hit = sum(tokens for _, tokens, _ in admitted)
     reused = f" {hit:,} of their tokens were cached and are not computed again." if hit else ""
-    if run.setting.config.is_static:
+    if run.config_at(step).is_static:
         return f"The server was idle, so a new batch is formed: {who} {verb} it and all wait for its longest.{reused}"
     left = _left_before(run, step)
     if left and int(run.steps["waiting"][step - 1]) > 0:
@@ -111,7 +124,7 @@ def _chunked(run: Run, frame: Frame) -> str:
     row = rows[-1]
     left = row.prompt + row.outputs - row.computed - row.scheduled
     cause = "fit this step's budget"
-    if row.scheduled == run.scenario.server.long_prefill_token_threshold:
+    if row.scheduled == run.scenario_at(frame.step).server.long_prefill_token_threshold:
         cause = "are what long_prefill_token_threshold allows"
     share = f"{row.scheduled:,} of its tokens {cause}, {left:,} are left for later steps"
     return f"{_name(row.request).capitalize()}'s prompt is cut: {share}."
@@ -131,7 +144,7 @@ def _steady(frame: Frame) -> str:
 
 def _waits(run: Run, step: int, frame: Frame) -> str:
     held = len(frame.held)
-    if run.setting.config.is_static and held:
+    if run.config_at(step).is_static and held:
         last = max(frame.running, key=lambda row: _remaining(run, row.request, row.outputs), default=None)
         until = ""
         if last:
@@ -157,11 +170,11 @@ def _remaining(run: Run, request: int, outputs: int) -> int:
 
 
 def _head_reason(run: Run, step: int, frame: Frame) -> str:
-    why, server = Why(int(run.steps["why"][step])), run.scenario.server
+    why, server = Why(int(run.steps["why"][step])), run.scenario_at(step).server
     head = frame.waiting[0]
     reasons = {
         Why.NOBODY: "just arrived",
-        Why.SLOT: f"all {server.max_num_seqs} slots are taken",
+        Why.SLOT: _slot_reason(frame, server.max_num_seqs),
         Why.BLOCKS: _blocks_reason(run, step, frame),
         Why.BUDGET: _budget_reason(run, step, head),
         Why.PREEMPTION: "nobody is admitted in a step that had to preempt",
@@ -173,8 +186,15 @@ def _head_reason(run: Run, step: int, frame: Frame) -> str:
     return reasons[why]
 
 
+def _slot_reason(frame: Frame, slots: int) -> str:
+    taken = len(frame.running) + len(frame.held)
+    if taken > slots:  # a fork has taken some away
+        return f"{taken} requests still run, on {slots} slots"
+    return f"all {slots} slots are taken"
+
+
 def _budget_reason(run: Run, step: int, head: int) -> str:
-    budget, row = run.plan.max_num_batched_tokens, run.steps[step]
+    budget, row = run.config_at(step).max_num_batched_tokens, run.steps[step]
     if int(row["prefill"] + row["decode"]) < budget:
         return f"{_name(head)} with its drafts is over what is left of the step's budget of {budget:,} tokens"
     return f"the step's budget of {budget:,} tokens is spent"
@@ -182,7 +202,7 @@ def _budget_reason(run: Run, step: int, head: int) -> str:
 
 def _blocks_reason(run: Run, step: int, frame: Frame) -> str:
     """Blocks that the head needs beside those in use that it shares, and those it could have."""
-    config, needed, head = run.setting.config, int(run.steps["needed"][step]), _name(frame.waiting[0])
+    config, needed, head = run.config_at(step), int(run.steps["needed"][step]), _name(frame.waiting[0])
     if config.region_blocks:
         return f"{head} would reserve {config.region_blocks:,} KV blocks in one piece, {frame.free_blocks:,} are free"
     watermark = " with the watermark" if config.watermark_blocks else ""

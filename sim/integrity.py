@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sim.engine.layout import BLOCK, CONTENT, LINE, REQUEST, SEAT, Cache, State, Status, as_array
+from sim.engine.layout import BLOCK, CONTENT, LINE, REQUEST, SEAT, Cache, Config, State, Status, as_array
 
 Rows = NDArray[Any]
 
@@ -24,6 +24,7 @@ class _View:
     """The state as NumPy arrays, and who has which blocks."""
 
     config: Any
+    before: Config | None
     count: Any
     requests: Rows
     seats: Rows
@@ -51,20 +52,22 @@ class _View:
         return {slot: self.table(slot, int(self.seats["kept_blocks"][slot])) for slot in slots}
 
 
-def check_integrity(state: State) -> None:
+def check_integrity(state: State, before: Config | None = None) -> None:
     """Check every invariant of the engine's state.
 
     Parameters
     ----------
     state : State
         A run's state between two calls of ``advance``.
+    before : Config, optional
+        Settings before a fork, if the run has come to it: who runs on slots or shares blocks by these goes on.
 
     Raises
     ------
     AssertionError
         Saying which rule is broken, by which request, slot or block.
     """
-    view = _view(state)
+    view = _view(state, before)
     _check_lines(view)
     _check_slots(view)
     _check_requests(view)
@@ -76,12 +79,13 @@ def check_integrity(state: State) -> None:
         _check_hashes(view)
 
 
-def _view(state: State) -> _View:
+def _view(state: State, before: Config | None) -> _View:
     count, lines = state.count, as_array(state.lines, LINE, len(state.lines))
     seats = as_array(state.seats, SEAT, len(state.seats))
     ring = (int(count.wait_head) + np.arange(int(count.waiting))) % len(lines)
     return _View(
         config=state.config,
+        before=before,
         count=count,
         requests=as_array(state.requests, REQUEST, len(state.requests)),
         seats=seats,
@@ -127,7 +131,8 @@ def _check_slots(view: _View) -> None:
     finished = [i for i in view.running if requests["status"][i] == Status.FINISHED]
     assert count.held == len(finished), f"{count.held} held slots are counted, {len(finished)} are"
     assert config.is_static or not finished, f"requests {finished} have finished and still run"
-    assert count.running <= config.num_seats, f"{count.running} requests run on {config.num_seats} slots"
+    seats = max(config.num_seats, view.before.num_seats if view.before else 0)
+    assert count.running <= seats, f"{count.running} requests run on {seats} slots"
     seated = {slot: int(i) for slot, i in enumerate(view.seats["request"].tolist()) if i >= 0}
     by_request = {int(requests["slot"][i]): i for i in view.running}
     assert seated == by_request, f"the slots seat {seated}, the running requests sit in {by_request}"
@@ -184,7 +189,7 @@ def _check_pool(view: _View) -> None:
     assert all(1 <= block <= usable for block in owners), "a table names a block that does not exist"
     users = {int(b): int(view.blocks["ref"][b]) for b in np.flatnonzero(view.blocks["ref"])}
     assert users == dict(owners), f"owners of blocks are {dict(owners)}, users counted {users}"
-    if view.config.cache != Cache.SHARED:
+    if Cache.SHARED not in (view.config.cache, view.before.cache if view.before else Cache.OFF):
         assert all(n == 1 for n in owners.values()), "a block has two owners though nothing is shared"
     assert count.free + len(owners) == usable, f"{count.free} free and {len(owners)} used of {usable} blocks"
     kept_blocks = sum(len(blocks) for blocks in kept.values())

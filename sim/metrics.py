@@ -20,6 +20,16 @@ Distribution = dict[str, float | None]
 PERCENTILES = (50, 90, 95, 99)
 
 
+@dataclass(frozen=True, slots=True)
+class Later:
+    """What a fork changed: the slots from its first step on, and the SLO of requests that arrive from its time on."""
+
+    step: int
+    time_s: float
+    slots: int
+    slo: Slo
+
+
 @dataclass(frozen=True)
 class Measured:
     """What metrics are made of: N requests, S steps, and the gaps between consecutive outputs of all requests.
@@ -60,6 +70,7 @@ class Measured:
     padding: Ints
     slots: int
     slo: Slo
+    later: Later | None = None
 
     @cached_property
     def duration_s(self) -> float:
@@ -82,7 +93,11 @@ class Measured:
     @cached_property
     def good_count(self) -> int:
         """Finished requests that meet every SLO."""
-        is_good = (self.ttft_s * 1000 <= self.slo.slo_ttft_ms) & (self.tpot_s * 1000 <= self.slo.slo_tpot_ms)
+        ttft_ms, tpot_ms = self.ttft_s * 1000, self.tpot_s * 1000
+        is_good = (ttft_ms <= self.slo.slo_ttft_ms) & (tpot_ms <= self.slo.slo_tpot_ms)
+        if self.later:
+            slo, is_later = self.later.slo, self.arrival_s[self.is_finished] >= self.later.time_s
+            is_good = np.where(is_later, (ttft_ms <= slo.slo_ttft_ms) & (tpot_ms <= slo.slo_tpot_ms), is_good)
         return int(np.count_nonzero(is_good))
 
     def total(self, column: Ints) -> float:
@@ -91,7 +106,18 @@ class Measured:
 
     def slot_share(self, slot_seconds: float) -> float | None:
         """Share of all slot-seconds of the run."""
-        return _ratio(slot_seconds, self.slots * self.duration_s)
+        return _ratio(slot_seconds, self.slots * self.duration_s + self._slot_seconds_of_fork())
+
+    def _slot_seconds_of_fork(self) -> float:
+        """Slot-seconds that a fork adds or takes; a slot that it takes away counts while a request is still in it."""
+        if not self.later:
+            return 0.0
+        step, slots = self.later.step, self.later.slots
+        before_s = float(self.step_start_s[step - 1] + self.step_duration_s[step - 1]) if step else 0.0
+        from_s = max(self.later.time_s, before_s, float(np.nanmin(self.arrival_s)))
+        end_s = float(self.finish_s[self.is_finished].max(initial=from_s))
+        over = np.maximum(self.active[step:] + self.held[step:] - slots, 0)
+        return (slots - self.slots) * max(end_s - from_s, 0.0) + float(over @ self.step_duration_s[step:])
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,13 @@ CALL_STEPS = 1 << 30
 GROWTH = 1.5
 
 
+class Turn(NamedTuple):
+    """What happens to the state once, before the first step that starts at or after a time [s]."""
+
+    time_s: float
+    take: Callable[[State], None]
+
+
 class Recorder:
     """A run under way.
 
@@ -26,17 +34,35 @@ class Recorder:
         A fresh state of `sim.engine.setup.make_state`.
     growth : float
         Factor by which a full log grows; 1 makes room for one step at a time.
+    turn : Turn, optional
+        A change of the state in mid-run.
+
+    Attributes
+    ----------
+    turned_at : int or None
+        Step before which the turn was taken; None: not yet, or never.
     """
 
-    def __init__(self, state: State, growth: float = GROWTH) -> None:
+    def __init__(self, state: State, growth: float = GROWTH, turn: Turn | None = None) -> None:
         self.state = state
         self.is_done = False
-        self._growth = growth
+        self.turned_at: int | None = None
+        self._growth, self._turn = growth, turn
 
     def advance(self, max_steps: int = CALL_STEPS, until_s: float = NEVER_S) -> bool:
         """Take at most `max_steps` steps, none at or after `until_s` [s]; say whether the run is done."""
         count = self.state.count
         end = int(count.steps) + max_steps
+        if self._turn and self.turned_at is None:
+            self._advance(end, min(until_s, self._turn.time_s))
+            if self.is_done or int(count.steps) == end or until_s <= self._turn.time_s:
+                return self.is_done
+            self._take_turn(self._turn)
+        self._advance(end, until_s)
+        return self.is_done
+
+    def _advance(self, end: int, until_s: float) -> None:
+        count = self.state.count
         while not self.is_done:
             stop = Stop(advance(self.state, end - int(count.steps), until_s))
             assert stop != Stop.STUCK, "the head of the waiting line can never be admitted"
@@ -45,7 +71,12 @@ class Recorder:
                 self._make_room()
             elif stop == Stop.LIMIT:
                 break
-        return self.is_done
+
+    def _take_turn(self, turn: Turn) -> None:
+        while len(self.state.events) - int(self.state.count.events) <= len(self.state.seats):
+            self._make_room()
+        self.turned_at = int(self.state.count.steps)
+        turn.take(self.state)
 
     def _make_room(self) -> None:
         """Move the logs to larger ones; what was read of the old ones stays as it is."""

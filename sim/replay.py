@@ -7,7 +7,6 @@ the conformance check compares it field by field with what the real schedulers r
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +15,10 @@ from numpy.typing import NDArray
 from sim.engine.layout import Cache, Config
 from sim.engine.record import Kind
 from sim.freequeue import FreeQueue
+from sim.life import Event, Life, Planned, Row, Updated
 from sim.workload.requests import Requests
+
+__all__ = ["Log", "Replay", "Row"]
 
 
 class Log(NamedTuple):
@@ -25,65 +27,6 @@ class Log(NamedTuple):
     steps: NDArray[Any]
     events: NDArray[Any]
     ids: NDArray[np.int32]
-
-
-@dataclass(slots=True)
-class Life:
-    """One request as the replay knows it."""
-
-    index: int
-    known: int
-    prompt: int
-    target: int
-    state: str = "pending"  # waiting, preempted, running, held, finished, rejected
-    slot: int = -1
-    computed: int = 0
-    placeholders: int = 0
-    in_flight: int = 0
-    stale: int = 0
-    hit: int = 0
-    table: list[int] = field(default_factory=list)
-
-
-class Row(NamedTuple):
-    """A request in the step's plan: kind N new, R running, P resumed after preemption."""
-
-    request: int
-    kind: str
-    before: int
-    tokens: int
-    samples: bool
-    drafts: int
-
-
-@dataclass(slots=True)
-class Planned:
-    """What one ``schedule()`` decided."""
-
-    rows: list[Row] = field(default_factory=list)
-    new_blocks: dict[int, list[int]] = field(default_factory=dict)
-    preempted: list[int] = field(default_factory=list)
-    drafts: dict[int, int] = field(default_factory=dict)
-    batch_rows: int = 0
-    padded_to: int = 0
-
-
-@dataclass(slots=True)
-class Updated:
-    """What one update brought."""
-
-    outputs: dict[int, int] = field(default_factory=dict)
-    finished: list[int] = field(default_factory=list)
-    accepted: dict[int, int] = field(default_factory=dict)
-
-
-class Event(NamedTuple):
-    """One event, as Python ints."""
-
-    kind: int
-    request: int
-    a: int
-    b: int
 
 
 _UPDATE = {Kind.ACCEPT, Kind.FIRST, Kind.FINISH, Kind.RELEASE}
@@ -104,10 +47,19 @@ class Replay:
         Its record.
     arrivals : ndarray of float, shape (N,)
         When each request arrived [s]; nan if it never did.
+    later : Config, optional
+        The server from the record's FORK on.
     """
 
-    def __init__(self, config: Config, requests: Requests, log: Log, arrivals: NDArray[np.float64]) -> None:
-        self.config, self.log = config, log
+    def __init__(
+        self,
+        config: Config,
+        requests: Requests,
+        log: Log,
+        arrivals: NDArray[np.float64],
+        later: Config | None = None,
+    ) -> None:
+        self.config, self.later, self.log = config, later, log
         prompts, outputs = requests.prompt_tokens.tolist(), requests.output_tokens.tolist()
         self.lives = [Life(i, p, p, p + o) for i, (p, o) in enumerate(zip(prompts, outputs, strict=True))]
         self.running: list[int] = []
@@ -136,7 +88,7 @@ class Replay:
         self.finish()
         self.step += 1
         self.planned = Planned()
-        events = list(self._events(self.step))
+        events = self._fork(list(self._events(self.step)))
         cut = next((i for i, e in enumerate(events) if e.kind in _UPDATE), len(events))
         self._receive(float(self.log.steps["start_s"][self.step]), events)
         self._schedule(events[:cut])
@@ -185,6 +137,19 @@ class Replay:
         """Whether the end that this arrival follows has been seen: async scheduling sees it when a step has begun."""
         before = self._follows[index]
         return before < 0 or self.lives[before].state in _GONE
+
+    def _fork(self, events: list[Event]) -> list[Event]:
+        """Play what a fork does before the step, if one does; return the other events."""
+        if not any(event.kind == Kind.FORK for event in events):
+            return events
+        assert self.later, "a record with a fork needs the settings after it"
+        for event in events:
+            if event.kind == Kind.VACATE:
+                self._leave(self.lives[event.request], event.a)
+        if (self.config.cache, self.later.cache) == (Cache.SHARED, Cache.OFF):
+            self.free.cached.clear()
+        self.config = self.later
+        return [event for event in events if event.kind not in (Kind.VACATE, Kind.FORK)]
 
     # -- schedule -------------------------------------------------------------------------------------------
 

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 import sim
+from sim.fork import FORK, PREFIX
 from sim.run import FINISHED, PENDING, REFUSED, REJECTED, Run
-from sim.scenario import settings_of
+from sim.scenario import Scenario, settings_of
 
 STATUSES = {PENDING: "pending", FINISHED: "finished", REJECTED: "rejected", REFUSED: "refused"}
 
@@ -19,13 +20,20 @@ STATUSES = {PENDING: "pending", FINISHED: "finished", REJECTED: "rejected", REFU
 def summary_of(run: Run, with_requests: bool = False) -> dict[str, Any]:
     """Summary as PARAMETERS define it; plain values, None where there is no value."""
     summary = {
-        "scenario": settings_of(run.scenario),
+        "scenario": scenario_settings(run.scenario),
         "version": sim.__version__,
         "facts": run.facts,
         "metrics": run.metrics(),
         "rejected": run.rejected,
     }
     return summary | ({"requests": request_columns(run)} if with_requests else {})
+
+
+def scenario_settings(scenario: Scenario) -> dict[str, Any]:
+    """JSON values of all parameters, with `fork` and `fork.NAME` where something changes in mid-run."""
+    fork = scenario.fork
+    changes = {PREFIX + name: value for name, value in fork.settings().items()} if fork else {}
+    return settings_of(scenario) | ({FORK: fork.time_s} | changes if fork else {})
 
 
 def request_columns(run: Run) -> dict[str, list[Any]]:

@@ -13,21 +13,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sim.catalog.efficiencies import CALIBRATED
-from sim.cost import make_cost
-from sim.engine.layout import Status
+from sim.engine.layout import Config, Status
 from sim.engine.loop import NEVER_S
 from sim.engine.record import Kind
-from sim.engine.setup import LogSizes, make_state
+from sim.engine.setup import LogSizes
+from sim.facts import facts_of
 from sim.frame import Frame, frame_of
 from sim.memory import KvPlan, kv_plan
-from sim.metrics import Measured, summary
-from sim.recorder import CALL_STEPS, Recorder
+from sim.metrics import Later, Measured, summary
+from sim.recorder import CALL_STEPS, Recorder, Turn
 from sim.replay import Log, Replay
 from sim.scenario import Scenario
 from sim.setting import Setting, setting_of
 from sim.snapshot import load_state
-from sim.workload import Requests, Trace, make_requests
+from sim.switch import first_state, switch
+from sim.workload import Requests, Trace, make_requests, with_rate_from
 
 RESULT = np.dtype(
     [
@@ -89,9 +89,14 @@ class Run:
     def rejected(self) -> list[dict[str, Any]]:
         """Requests that were not served, each with the reason."""
         reasons = dict(self.setting.refusals)
-        full = f"the waiting line was full (max_waiting = {self.scenario.server.max_waiting})"
         indices = np.flatnonzero(self.results["status"] >= REJECTED).tolist()
-        return [{"request": i + 1, "reason": reasons.get(i, full)} for i in indices]
+        return [{"request": i + 1, "reason": reasons.get(i) or self._full(i)} for i in indices]
+
+    def _full(self, request: int) -> str:
+        kinds = self.events["kind"]
+        place = np.flatnonzero((kinds == Kind.REJECT) & (self.events["request"] == request))[0]
+        scenario = self._forked if (kinds[:place] == Kind.FORK).any() else self.scenario
+        return f"the waiting line was full (max_waiting = {scenario.server.max_waiting})"
 
     def ends_s(self) -> NDArray[np.float64]:
         """End of each step [s], shape (S,)."""
@@ -141,8 +146,48 @@ class Run:
                 padding=steps["padding"],
                 slots=self.scenario.server.max_num_seqs,
                 slo=self.scenario.slo,
+                later=self._later(),
             )
         )
+
+    @property
+    def fork_step(self) -> int | None:
+        """First step with the settings of the fork; None if there is no fork, or it comes after the last step."""
+        fork: dict[str, Any] = self.facts.get("fork", {})
+        return fork.get("step")
+
+    def has_forked(self, step: int) -> bool:
+        """Whether a step is one with the settings of the fork."""
+        return self.fork_step is not None and step >= self.fork_step
+
+    def scenario_at(self, step: int) -> Scenario:
+        """Scenario as it is at a step."""
+        return self._forked if self.has_forked(step) else self.scenario
+
+    def config_at(self, step: int) -> Config:
+        """The engine's settings at a step."""
+        later = self.setting.later
+        return later.config if later and self.has_forked(step) else self.setting.config
+
+    @cached_property
+    def _forked(self) -> Scenario:
+        return self.scenario.forked
+
+    @property
+    def slots(self) -> int:
+        """Slots that a picture of the run has: the most there are at any time."""
+        later = self.setting.later.config.max_num_seqs if self.setting.later else 0
+        return max(self.setting.config.max_num_seqs, later if self.fork_step is not None else 0)
+
+    def new_replay(self) -> Replay:
+        """Replay that stands before the first step."""
+        later = self.setting.later.config if self.setting.later else None
+        return Replay(self.setting.config, self.requests, self.log, self.results["arrival_s"], later)
+
+    def _later(self) -> Later | None:
+        if self.fork_step is None or self.scenario.fork is None:
+            return None
+        return Later(self.fork_step, self.scenario.fork.time_s, self._forked.server.max_num_seqs, self._forked.slo)
 
     def frame(self, step: int) -> Frame:
         """State after the ``schedule()`` of a step.
@@ -184,11 +229,11 @@ class Run:
     def _replay_from(self, step: int) -> Replay:
         """Replay ready to move on to `step`: the engine runs up to it again, which is faster than playing events."""
         if step <= SHORT_WAY:
-            return Replay(self.setting.config, self.requests, self.log, self.results["arrival_s"])
-        session = _recorder(self.scenario, self.requests, self.setting, None)
-        session.advance(max_steps=step)
-        replay = Replay(self.setting.config, self.requests, self.log, self.results["arrival_s"])
-        load_state(replay, session.state, step)
+            return self.new_replay()
+        recorder = _recorder(self.scenario, self.requests, self.setting, None)
+        recorder.advance(max_steps=step)
+        replay = self.new_replay()
+        load_state(replay, recorder.state, step)
         return replay
 
 
@@ -196,10 +241,9 @@ SHORT_WAY = 64  # steps over which playing events is faster than running the eng
 
 
 def _recorder(scenario: Scenario, requests: Requests, setting: Setting, sizes: LogSizes | None) -> Recorder:
-    refused = np.zeros(len(requests.prompt_tokens), np.bool_)
-    refused[[i for i, _ in setting.refusals]] = True
-    state = make_state(setting.config, make_cost(scenario.server), requests, refused, setting.accepts, sizes)
-    return Recorder(state)
+    fork = scenario.fork
+    turn = Turn(fork.time_s, lambda state: switch(state, setting, fork.time_s)) if fork else None
+    return Recorder(first_state(setting, requests, sizes), turn=turn)
 
 
 class Session:
@@ -223,14 +267,32 @@ class Session:
     def __init__(self, scenario: Scenario, trace: Trace | None = None, sizes: LogSizes | None = None) -> None:
         self.scenario = scenario
         self.plan = kv_plan(scenario.server)
-        self.requests = make_requests(scenario.workload, trace)
+        self.requests = _requests_of(scenario, trace)
         self.setting = setting_of(scenario, self.plan, self.requests)
-        self.facts = _facts(self.plan, self.setting)
+        self._facts = facts_of(self.plan, self.setting)
         self._recorder = _recorder(scenario, self.requests, self.setting, sizes)
 
     def advance(self, max_steps: int = CALL_STEPS, until_s: float = NEVER_S) -> bool:
         """Take at most `max_steps` steps, none at or after `until_s` [s]; say whether the run is done."""
         return self._recorder.advance(max_steps, until_s)
+
+    @property
+    def is_fork_ahead(self) -> bool:
+        """Whether the run has a fork that it has not come to."""
+        return self.scenario.fork is not None and self._recorder.turned_at is None and not self._recorder.is_done
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What is known of the server; and of the fork, once the run has come to it."""
+        fork, step, recorder = self.scenario.fork, self._recorder.turned_at, self._recorder
+        if not fork:
+            return self._facts
+        if recorder.is_done and step == int(recorder.state.count.steps):
+            step = None  # only refusals came after it
+        facts = self._facts | {"fork": {"time_s": fork.time_s, "step": step, "changes": fork.settings()}}
+        is_late = step is None and recorder.is_done
+        late = [f"the fork at {fork.time_s:g} s comes after the last step, so it changes nothing"] if is_late else []
+        return facts | {"notes": [*self._facts["notes"], *late]}
 
     @property
     def ended(self) -> int:
@@ -255,25 +317,12 @@ class Session:
         return Run(self.scenario, self.requests, self.plan, self.setting, self.facts, self.log(), results)
 
 
-def _facts(plan: KvPlan, setting: Setting) -> dict[str, Any]:
-    config = setting.config
-    return {
-        "weights_bytes": plan.weights_bytes,
-        "kv_bytes_per_token": plan.kv_bytes_per_token,
-        "activation_bytes": plan.activation_bytes,
-        "other_bytes": plan.other_bytes,
-        "kv_bytes": plan.kv_bytes,
-        "gpu_bytes": plan.gpu_bytes,
-        "num_gpu_blocks": plan.num_gpu_blocks,
-        "kv_tokens": plan.kv_tokens,
-        "max_concurrency": plan.max_concurrency,
-        "max_model_len": plan.max_model_len,
-        "max_num_batched_tokens": plan.max_num_batched_tokens,
-        "reserved_blocks": config.region_blocks,
-        "num_seats": config.num_seats,
-        "calibrated": CALIBRATED,
-        "notes": [*plan.notes, *setting.notes],
-    }
+def _requests_of(scenario: Scenario, trace: Trace | None) -> Requests:
+    requests = make_requests(scenario.workload, trace)
+    if not scenario.fork:
+        return requests
+    factor = scenario.forked.workload.rate / scenario.workload.rate
+    return with_rate_from(requests, scenario.fork.time_s, factor)
 
 
 def simulate(scenario: Scenario, trace: Trace | None = None) -> Run:

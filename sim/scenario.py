@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, TypeVar
 
 from sim.catalog import Model, find_gpu, find_model
 from sim.errors import ScenarioError
+from sim.fork import PREFIX, Fork, is_fork_name, read_fork
 from sim.parameters import BY_NAME, PARAMETERS
 from sim.values import check_value, read_value, write_value
 
-__all__ = ["Scenario", "ScenarioError", "Server", "Slo", "Workload", "scenario_from", "settings_of"]
+__all__ = ["Fork", "Scenario", "ScenarioError", "Server", "Slo", "Workload", "scenario_from", "settings_of"]
 
 LISTS = ("arrival_list", "prompt_list", "output_list")
+S = TypeVar("S", "Workload", "Server", "Slo")
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,11 +111,42 @@ class Slo:
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """Workload, server and SLO: with the seed inside, all that a run depends on besides the trace file."""
+    """Workload, server, SLO and what changes in mid-run: all that a run depends on but the trace file."""
 
     workload: Workload
     server: Server
     slo: Slo
+    fork: Fork | None = None
+
+    def __post_init__(self) -> None:
+        if self.fork:
+            _check_fork(self, self.forked)
+
+    @property
+    def forked(self) -> Scenario:
+        """The scenario as it is from its fork on, itself without a fork.
+
+        Raises
+        ------
+        ScenarioError
+            If a changed value is out of range or does not go with what stays.
+        """
+        changes = dict(self.fork.changes) if self.fork else {}
+        try:
+            return Scenario(
+                _changed(self.workload, changes), _changed(self.server, changes), _changed(self.slo, changes)
+            )
+        except ScenarioError as error:
+            raise self.fork_error(error) from None
+
+    def fork_error(self, error: ScenarioError) -> ScenarioError:
+        """The error of the forked scenario, told of a change: of the one at fault, or the one that meets what stays."""
+        changes = dict(self.fork.changes) if self.fork else {}
+        if error.field in changes:
+            return ScenarioError(PREFIX + error.field, error.value, error.allowed)
+        name = next(iter(changes))
+        what = f"what goes with {error.field}={error.value}, which would have to be {error.allowed}"
+        return ScenarioError(PREFIX + name, changes[name], what)
 
 
 def scenario_from(settings: Mapping[str, Any]) -> Scenario:
@@ -124,6 +157,8 @@ def scenario_from(settings: Mapping[str, Any]) -> Scenario:
     settings : Mapping
         Text (as in a URL), JSON values or lists by parameter name. Model and GPU may be aliases. A list sets
         `num_requests` to its length.
+
+    `fork` and `fork.NAME` are what changes in mid-run.
 
     Raises
     ------
@@ -136,7 +171,7 @@ def scenario_from(settings: Mapping[str, Any]) -> Scenario:
     2.5
     """
     for name in settings:
-        if name not in BY_NAME:
+        if name not in BY_NAME and not is_fork_name(name):
             raise _unknown_name(name)
     values = {p.name: read_value(p, settings[p.name]) if p.name in settings else p.default for p in PARAMETERS}
     lengths = [len(values[name]) for name in LISTS if values[name]]
@@ -145,11 +180,14 @@ def scenario_from(settings: Mapping[str, Any]) -> Scenario:
     sections = {
         s: {p.name: values[p.name] for p in PARAMETERS if p.section == s} for s in ("workload", "server", "slo")
     }
-    return Scenario(Workload(**sections["workload"]), Server(**sections["server"]), Slo(**sections["slo"]))
+    sections_of = Workload(**sections["workload"]), Server(**sections["server"]), Slo(**sections["slo"])
+    return Scenario(*sections_of, fork=read_fork(settings))
 
 
 def settings_of(scenario: Scenario, defaults: bool = True) -> dict[str, Any]:
     """JSON values by parameter name, in the order of the table; without `defaults` only those that differ.
+
+    A fork is not among them: see `Fork.settings`.
 
     Examples
     --------
@@ -158,6 +196,26 @@ def settings_of(scenario: Scenario, defaults: bool = True) -> dict[str, Any]:
     """
     values = {p.name: getattr(getattr(scenario, p.section), p.name) for p in PARAMETERS}
     return {p.name: write_value(p, values[p.name]) for p in PARAMETERS if defaults or values[p.name] != p.default}
+
+
+def _changed(section: S, changes: Mapping[str, Any]) -> S:
+    own = {field.name for field in fields(section)}
+    return replace(section, **{name: value for name, value in changes.items() if name in own})
+
+
+def _check_fork(first: Scenario, later: Scenario) -> None:
+    """Refuse changes that mean nothing, or that a run could not make without forgetting what is under way."""
+    load, server = first.workload, first.server
+    if load.rate != later.workload.rate and (load.load != "open" or load.arrival_list):
+        what = "changed only with load=open and drawn arrivals; here no rate says when requests come"
+        raise ScenarioError(PREFIX + "rate", later.workload.rate, what)
+    caches = {server.prefix_cache, later.server.prefix_cache}
+    if len(caches) > 1 and "per_slot" in caches:
+        what = "off or shared, changed from the other: slots keep sequences from the start or not at all"
+        raise ScenarioError(PREFIX + "prefix_cache", later.server.prefix_cache, what)
+    if server.async_scheduling and server.batching != later.server.batching:
+        what = f"{server.batching} with async_scheduling=true, which has a step in flight whenever the other begins"
+        raise ScenarioError(PREFIX + "batching", later.server.batching, what)
 
 
 def _unknown_name(name: str) -> ScenarioError:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sim.cost import Cost, make_cost
 from sim.engine.layout import Cache, Config
-from sim.memory import KvPlan
-from sim.scenario import Scenario, Server
+from sim.memory import KvPlan, kv_plan
+from sim.scenario import Scenario, ScenarioError, Server
 from sim.workload import Requests
 from sim.workload.draws import Use, generator
 
@@ -19,12 +21,17 @@ ACCEPT_STRIDE = 7_919
 
 
 class Setting(NamedTuple):
-    """A scenario as the engine runs it: settings, which requests can never fit, drafts accepted, remarks."""
+    """A scenario as the engine runs it: settings, prices, which requests can never fit, drafts accepted, remarks.
+
+    `later` is what holds from its fork on; block tables are as wide as both need.
+    """
 
     config: Config
+    cost: Cost
     refusals: tuple[tuple[int, str], ...]
     accepts: NDArray[np.int32]
     notes: tuple[str, ...]
+    later: Setting | None = None
 
 
 def setting_of(scenario: Scenario, plan: KvPlan, requests: Requests) -> Setting:
@@ -37,11 +44,44 @@ def setting_of(scenario: Scenario, plan: KvPlan, requests: Requests) -> Setting:
         Of its server.
     requests : Requests
         Of its workload.
+
+    Raises
+    ------
+    ScenarioError
+        If the server cannot go on as the fork has it.
     """
+    setting = _setting_of(scenario, plan, requests)
+    if not scenario.fork:
+        return setting
+    later = _setting_of(scenario.forked, later_plan(scenario, plan), requests)
+    width = max(setting.config.table_width, later.config.table_width)
+    setting, later = (each._replace(config=each.config._replace(table_width=width)) for each in (setting, later))
+    return setting._replace(later=later)
+
+
+def later_plan(scenario: Scenario, plan: KvPlan) -> KvPlan:
+    """Memory plan from the fork on: the pool and the longest request stay as they were laid out at the start.
+
+    Raises
+    ------
+    ScenarioError
+        If the changes need more memory than there is, or a whole prompt does not fit the new budget.
+    """
+    # MODEL: what a token budget or more slots take of the memory in mid-run is not taken from the KV blocks.
+    forked = scenario.forked.server
+    pinned = replace(forked, num_gpu_blocks=plan.num_gpu_blocks, max_model_len=plan.max_model_len)
+    try:
+        return kv_plan(pinned)
+    except ScenarioError as error:
+        raise scenario.fork_error(error) from None
+
+
+def _setting_of(scenario: Scenario, plan: KvPlan, requests: Requests) -> Setting:
     server = scenario.server
     refusals = _refusals(plan, requests)
     return Setting(
         config=_config(server, plan, _longest(requests, refusals)),
+        cost=make_cost(server),
         refusals=refusals,
         accepts=_accepts(scenario),
         notes=_notes(server),

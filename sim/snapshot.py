@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sim.engine.layout import BLOCK, LINE, PLAN, REQUEST, SEAT, State, Status, as_array
+from sim.engine.layout import BLOCK, LINE, PLAN, REQUEST, SEAT, Config, State, Status, as_array
 from sim.engine.record import Kind
 from sim.freequeue import FreeQueue
 from sim.replay import Replay, Row
@@ -26,6 +26,7 @@ _STATES = {
 def load_state(replay: Replay, state: State, step: int) -> None:
     """Put a fresh replay before `step`, which the engine's `state` is about to take."""
     seats = as_array(state.seats, SEAT, len(state.seats))
+    replay.config = Config(*(type(was)(getattr(state.config, name)) for name, was in replay.config._asdict().items()))
     _load_lines(replay, state, seats)
     _load_lives(replay, state)
     _load_rejections(replay, step)
@@ -99,6 +100,6 @@ def _load_blocks(replay: Replay, state: State, seats: NDArray[Any]) -> None:
 def _pending_rows(state: State) -> list[Row]:
     """Rows in flight; their kind and place do not matter any more."""
     count = state.count
-    base = int(1 - count.parity) * int(state.config.max_num_seqs)
+    base = int(1 - count.parity) * len(state.seats)
     plan = as_array(state.plan, PLAN, len(state.plan))[base : base + int(count.pending)]
     return [Row(int(r["request"]), "R", 0, int(r["tokens"]), bool(r["samples"]), int(r["drafts"])) for r in plan]

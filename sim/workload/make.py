@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -50,6 +52,20 @@ def make_requests(workload: Workload, trace: Trace | None = None) -> Requests:
     if workload.session != "none":
         return _sessions(workload, prompts, outputs)
     return _single(workload, _arrivals(workload), prompts, outputs)
+
+
+def with_rate_from(requests: Requests, time_s: float, factor: float) -> Requests:
+    """Requests whose gaps between arrivals after a time [s] are divided by `factor`: the same draws at another rate.
+
+    Notes
+    -----
+    Order and what a request asks for stay; requests that follow the end of another are not moved.
+    """
+    if factor == 1:
+        return requests
+    arrivals = requests.arrival_s
+    moved = np.where(arrivals > time_s, time_s + (arrivals - time_s) / factor, arrivals)
+    return replace(requests, arrival_s=moved)
 
 
 def _window(workload: Workload, trace: Trace) -> Trace:

@@ -6,7 +6,6 @@ from sim.engine.layout import Cache
 from sim.engine.record import Kind
 from sim.frame import frame_of
 from sim.integrity import check_integrity
-from sim.replay import Replay
 from sim.run import FINISHED, PENDING, REFUSED, REJECTED, Session
 from sim.scenario import scenario_from
 
@@ -17,14 +16,20 @@ def checked_run(settings, stride=1):
     """Run whose state is checked after every `stride` steps."""
     session = Session(scenario_from(settings))
     while not session.advance(max_steps=stride):
-        check_integrity(session._recorder.state)
+        check_state(session)
         assert len(session.log().steps) < MOST_STEPS, "the run does not come to an end"
-    check_integrity(session._recorder.state)
+    check_state(session)
     return session.run()
 
 
+def check_state(session):
+    """Check the state of a session under way; what a fork found under way may go on."""
+    recorder, setting = session._recorder, session.setting
+    check_integrity(recorder.state, before=None if recorder.turned_at is None else setting.config)
+
+
 def new_replay(run):
-    return Replay(run.setting.config, run.requests, run.log, run.results["arrival_s"])
+    return run.new_replay()
 
 
 def picture(replay):
@@ -68,12 +73,24 @@ def assert_first_come_first_served(run):
     assert admitted == sorted(admitted, key=lambda i: (arrival_s[i], i))
 
 
+def setting_by_step(run, name):
+    """Value of one of the engine's settings at each step."""
+    return np.array([getattr(run.config_at(step), name) for step in range(len(run.steps))], int)
+
+
+def most_drafts(run):
+    return max(each.config.num_speculative_tokens for each in (run.setting, run.setting.later or run.setting))
+
+
 def assert_limits(run):
     """Budget, slots and pool are never exceeded; time never falls; a step's parts are its time."""
     config, steps = run.setting.config, run.steps
-    assert (steps["running"] + steps["held"] <= config.num_seats).all()
-    assert config.is_static or (steps["held"] == 0).all()
-    assert config.is_static or (steps["prefill"] + steps["decode"] <= config.max_num_batched_tokens).all()
+    seated, tokens = steps["running"] + steps["held"], steps["prefill"] + steps["decode"]
+    is_static = setting_by_step(run, "is_static") > 0
+    # Who was seated when a fork took their slots away may stay, but nobody joins them.
+    assert (seated <= np.maximum(setting_by_step(run, "num_seats"), np.concatenate([[0], seated])[:-1])).all()
+    assert (is_static | (steps["held"] == 0)).all()
+    assert (is_static | (tokens <= setting_by_step(run, "max_num_batched_tokens"))).all()
     assert (steps["free"] >= 0).all()
     assert (steps["free"] <= config.usable_blocks).all()
     assert (steps["duration_s"] >= 0).all()
@@ -87,7 +104,7 @@ def assert_gaps_add_up(run):
     results = run.results[run.results["status"] == FINISHED]
     gap_s, counts = run.gaps()
     np.testing.assert_allclose(gap_s @ counts, (results["finish_s"] - results["first_s"]).sum(), rtol=1e-9, atol=1e-9)
-    if run.setting.config.num_speculative_tokens == 0:
+    if most_drafts(run) == 0:
         assert counts.sum() == (results["outputs"] - 1).sum()
 
 
@@ -96,7 +113,7 @@ def assert_tokens_conserved(run):
     results, prompts = run.results, run.requests.prompt_tokens
     computed = (run.steps["prefill"] + run.steps["decode"]).sum()
     needed = (prompts + results["outputs"] - 1 - results["hit_tokens"])[results["status"] == FINISHED].sum()
-    drafts = run.setting.config.num_speculative_tokens
+    drafts = most_drafts(run)
     if results["preemptions"].sum() == 0:
         assert computed >= needed if drafts else computed == needed
 

@@ -6,10 +6,10 @@ import numpy as np
 from hypothesis import given, settings
 
 from sim.conformance import record_scenario
-from sim.integrity import check_integrity
 from sim.run import Session
 from sim.scenario import scenario_from
 from tests.conformance.recorded import read_recorded
+from tests.invariants.checks import check_state
 from tests.invariants.strategies import run_settings
 from tests.sim.axes import AXES
 
@@ -68,7 +68,7 @@ def random_settings(count):
 def with_checks(session):
     """Drive a session, its state checked every now and then."""
     while not session.advance(max_steps=11):
-        check_integrity(session._recorder.state)
+        check_state(session)
 
 
 def write_records(folder):

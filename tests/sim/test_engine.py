@@ -105,7 +105,8 @@ def progress(state):
 def test_room_that_a_step_asks_for_is_enough(name):
     """Each step gets the smallest logs with which the engine takes it, and writes nothing behind them."""
     session = Session(scenario_from(AXES[name]))
-    state, least = session._recorder.state, least_log_sizes(session.setting.config)
+    state = session._recorder.state
+    least = least_log_sizes(session.setting.config._replace(max_num_seqs=len(state.seats)))
     large_events, large_ids = np.empty(2 * least.events, EVENT), np.empty(least.ids, np.int32)
     stop = Stop.LIMIT
     while stop != Stop.DONE:
@@ -186,7 +187,7 @@ def test_changed_cost_changes_the_result_at_once(monkeypatch):
     real = cost.make_cost
     before = duration_s(BASE)
 
-    monkeypatch.setattr("sim.run.make_cost", lambda server: real(server)._replace(overhead_s=1.0))
+    monkeypatch.setattr("sim.setting.make_cost", lambda server: real(server)._replace(overhead_s=1.0))
 
     assert duration_s(BASE) > before + 100
 
