@@ -43,7 +43,7 @@ def course_figure(runs: Sequence[tuple[str, str]]) -> go.Figure:
                 row=row,
                 col=1,
             )
-    figure.update_layout(_layout())
+    figure.update_layout(plain_layout())
     for row, (_, title) in enumerate(PANELS, start=1):
         figure.add_annotation(_title(title, f"y{row if row > 1 else ''} domain"))
     figure.update_xaxes(fixedrange=True, showgrid=False, ticks="", showticklabels=False, ticklabeloverflow="allow")
@@ -59,7 +59,8 @@ def _title(text: str, yref: str) -> dict[str, Any]:
     return {"text": text, "showarrow": False, "font": {"size": 11}} | place
 
 
-def _layout() -> dict[str, Any]:
+def plain_layout() -> dict[str, Any]:
+    """Layout that every figure starts from: no decoration, the page's colours and fonts are added in the browser."""
     return {
         "template": None,
         "margin": {"l": 48, "r": 0, "t": 22, "b": 22},
@@ -75,5 +76,10 @@ def _layout() -> dict[str, Any]:
 @cache
 def course_json(runs: tuple[tuple[str, str], ...]) -> str:
     """The figure and its config as JSON that may stand inside a page."""
-    figure = course_figure(runs).to_plotly_json() | {"config": CONFIG}
-    return orjson.dumps(figure, option=orjson.OPT_SERIALIZE_NUMPY).decode().replace("</", "<\\/")
+    return in_page(course_figure(runs))
+
+
+def in_page(figure: go.Figure) -> str:
+    """A figure and its config as JSON that may stand inside a page."""
+    content = figure.to_plotly_json() | {"config": CONFIG}
+    return orjson.dumps(content, option=orjson.OPT_SERIALIZE_NUMPY).decode().replace("</", "<\\/")

@@ -29,7 +29,7 @@ PARTS = (("matmul_s", "matmuls"), ("attention_s", "attention"), ("comm_s", "comm
 
 
 def frame_view(
-    runs: Mapping[str, Run], labels: Mapping[str, str], focus: str, t_s: float, views: tuple[str, ...]
+    runs: Mapping[str, Run], labels: Mapping[str, str], focus: str, t_s: float, view: Mapping[str, Any]
 ) -> FrameView:
     """Panels for the focused run, and a sentence for each run at the same time."""
     run, moment = runs[focus], moment_of(runs[focus], t_s)
@@ -40,7 +40,7 @@ def frame_view(
         t=f"{t_s:.6f}".rstrip("0").rstrip("."),
         clock=f"t = {t_s:.3f} s · {label}" + (f", step {moment.step}" if moment.step >= 0 else ""),
         why=tuple(_sentence(runs[name], labels[name], moment_of(runs[name], t_s)) for name in _order(runs, focus)),
-        links=step_links(runs, focus, moment, views),
+        links=step_links(runs, focus, moment, view),
         **(_panels(run, moment.step) if moment.is_running else {}),
     )
 
@@ -66,14 +66,14 @@ def _panels(run: Run, step: int) -> dict[str, Any]:
     }
 
 
-def step_links(runs: Mapping[str, Run], focus: str, moment: Moment, views: tuple[str, ...]) -> StepLinks:
-    """Where the step buttons lead."""
+def step_links(runs: Mapping[str, Run], focus: str, moment: Moment, view: Mapping[str, Any]) -> StepLinks:
+    """Where the step buttons lead; `view` is what else of the page they keep."""
     scenarios = {name: run.scenario for name, run in runs.items()}
     run = None if focus == "a" else focus
     times = boundaries(runs[focus], moment)
     return StepLinks(
         **{
-            name: "" if t is None else write_query(scenarios, t=round(t, 6), run=run, views=views)
+            name: "" if t is None else write_query(scenarios, t=round(t, 6), run=run, **view)
             for name, t in times.items()
         }
     )

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import fields
+from urllib.parse import urlencode
 
 from app.cards import metric_views
 from app.course import MOST_REQUESTS, MOST_STEPS, is_long
+from app.curves import curves_json
 from app.figures import course_json
 from app.form import groups_of, hidden_of
 from app.frames import frame_view
 from app.gallery import FIGURES, OPEN_FIGURES
 from app.moment import end_of
 from app.names import names_of, subtitle_of, title_of
-from app.params import Views, parse_query, read_query, write_query
+from app.params import VIEW_BY_NAME, Views, parse_query, read_query, write_query
 from app.presets import canonical, presets
 from app.view import FigureView, LabView, PanelView, PresetLink, RunView
 from sim.run import Run
@@ -23,12 +25,11 @@ from sim.scenario import Scenario
 def opening(query: bytes) -> tuple[str, bool]:
     """Query that the lab opens on, and whether the address gave a time: without parameters the first preset."""
     pairs = parse_query(query)
-    if any(name not in ("t", "run") for name, _ in pairs):
+    if any(name not in VIEW_BY_NAME for name, _ in pairs):
         return query.decode("utf-8", "replace"), any(name == "t" for name, _ in pairs)
     first = presets()[0]
-    view = dict(pairs)
-    rest = "".join(f"&{name}={value}" for name, value in ({"t": f"{first.t:g}"} | view).items())
-    return first.query + rest, "t" in view
+    view = {"t": f"{first.t:g}"} | dict(pairs)
+    return f"{first.query}&{urlencode(view, safe=',:')}", any(name == "t" for name, _ in pairs)
 
 
 def read_opening(query: bytes) -> tuple[Views, bool]:
@@ -42,6 +43,7 @@ def lab_view(views: Views, runs: Mapping[str, Run], is_given: bool) -> LabView:
     panel, labels = panel_view(views, runs), labels_of(views)
     t_s, groups = _time_s(views, runs), groups_of(views.scenarios)
     metrics = {name: run.metrics() for name, run in runs.items()}
+    named = tuple(sorted((name, label.lower()) for name, label in labels.items()))
     return LabView(
         **{each.name: getattr(panel, each.name) for each in fields(panel)},
         query=write_query(views.scenarios),
@@ -50,20 +52,21 @@ def lab_view(views: Views, runs: Mapping[str, Run], is_given: bool) -> LabView:
         most_steps=MOST_STEPS,
         most_requests=MOST_REQUESTS,
         groups=groups,
-        hidden=hidden_of(views.scenarios, groups, t=t_s, run=_unless_a(panel.frame.run), views=views.views),
+        hidden=hidden_of(views.scenarios, groups, t=t_s, run=_unless_a(panel.frame.run), **views.page),
         open_views=views.views,
         normal_views=OPEN_FIGURES,
+        kept=urlencode(views.kept, safe=",:"),
         presets=preset_links(views.scenarios),
         picture_query=write_query(views.scenarios, full=True, t=t_s),
         metrics=metric_views(metrics, labels, panel.is_timed),
-        charts={"course": course_json(tuple(sorted((name, label.lower()) for name, label in labels.items())))},
+        charts={"course": course_json(named), "load-curve": curves_json(named)},
     )
 
 
 def panel_view(views: Views, runs: Mapping[str, Run]) -> PanelView:
     """What follows the playhead, at the time of the page, which is not after the end of the longest run."""
     names, t_s = names_of(views.scenarios), _time_s(views, runs)
-    frame = frame_view(runs, labels_of(views), views.run if views.run in runs else "a", t_s, views.views)
+    frame = frame_view(runs, labels_of(views), views.run if views.run in runs else "a", t_s, views.page)
     return PanelView(
         title=title_of(names),
         subtitle=subtitle_of(views.scenarios),
@@ -75,7 +78,7 @@ def panel_view(views: Views, runs: Mapping[str, Run]) -> PanelView:
                 note=names[name].note,
                 slots=run.scenario.server.max_num_seqs,
                 is_focused=name == frame.run,
-                focus_query=write_query(views.scenarios, t=t_s, run=_unless_a(name), views=views.views),
+                focus_query=write_query(views.scenarios, t=t_s, run=_unless_a(name), **views.page),
             )
             for name, run in reversed(list(runs.items()))
         ),
@@ -89,7 +92,7 @@ def _figures(views: Views, t_s: float, run: str) -> dict[str, FigureView]:
         return tuple(figure.name for figure in FIGURES if (figure.name in views.views) != (figure.name == name))
 
     def query(name: str) -> str:
-        return write_query(views.scenarios, t=t_s, run=_unless_a(run), views=toggled(name))
+        return write_query(views.scenarios, t=t_s, run=_unless_a(run), **views.page | {"views": toggled(name)})
 
     return {
         figure.name: FigureView(

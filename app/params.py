@@ -93,6 +93,17 @@ class Views:
     given: frozenset[str] = field(default_factory=frozenset)
 
     @property
+    def kept(self) -> dict[str, str]:
+        """View parameters of figures that the links of a page keep, as far as the address gave them."""
+        values = {"x": self.x and self.x.text, "seeds": self.seeds, "cross_s": self.cross_s}
+        return {name: _text(value) for name, value in values.items() if name in self.given}
+
+    @property
+    def page(self) -> dict[str, Any]:
+        """View parameters, besides time and focus, that the links of a page keep."""
+        return {"views": self.views, **self.kept}
+
+    @property
     def scenario(self) -> Scenario:
         """The scenario that `run` names."""
         if self.run not in self.scenarios:

@@ -41,6 +41,7 @@ MOONCAKE = (
     "rate=3.4&num_requests=300&prompt_dist=mooncake-conv&output_dist=mooncake-conv&shared_prefix_tokens=512&session=chat"
     "&turns=2&turn_gap_s=5&tensor_parallel_size=4&max_num_seqs=64&b.prefix_cache=off"
 )
+CROSSING = "num_requests=400&max_num_seqs={slots}&b.batching=static&views=timeline,load-curve&seeds=4&x=rate:{rates}"
 
 
 @cache
@@ -98,6 +99,20 @@ def presets() -> tuple[Preset, ...]:
             "every three seconds.",
             MOONCAKE,
             60,
+        ),
+        Preset(
+            "TTFT of 2 s, 8 slots",
+            "At which rate does the median TTFT reach two seconds? The load curve below the timeline says it for both "
+            "policies: what a slot can do before the line grows, and how little of it static batching uses. Move the "
+            "model, the lengths or the slots and watch where the curves bend.",
+            CROSSING.format(slots=8, rates="0.5,1,1.5,2,3,4,5,6,7,8"),
+        ),
+        Preset(
+            "TTFT of 2 s, 32 slots",
+            "The same question with four times the slots. Continuous batching takes nearly four times the rate, since "
+            "a decode step costs little more for 32 than for 8. Static batching gains less: a larger batch has a "
+            "longer longest answer, for which all its slots wait.",
+            CROSSING.format(slots=32, rates="0.5,1,1.5,2,2.5,3,6,10,14,18,22,26"),
         ),
     )
 

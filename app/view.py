@@ -222,6 +222,7 @@ class LabView(PanelView):
     hidden: tuple[tuple[str, str], ...]
     open_views: tuple[str, ...]
     normal_views: tuple[str, ...]
+    kept: str
     presets: tuple[PresetLink, ...]
     picture_query: str
     metrics: tuple[MetricView, ...]

@@ -16,11 +16,17 @@ GRID = "LOW:HIGH:COUNT (evenly spaced) or values separated by commas"
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """A parameter and its values, in rising order; `field` is what to call it when it is refused."""
+    """A parameter and its values, in rising order, as `grid` gave them; `field` is what an error names."""
 
     name: str
     values: tuple[float, ...]
+    grid: str
     field: str = "x"
+
+    @property
+    def text(self) -> str:
+        """Name and grid, as a URL writes them."""
+        return f"{self.name}:{self.grid}"
 
     def applied(self, scenario: Scenario, value: float) -> Scenario:
         """The scenario with the parameter set.
@@ -76,7 +82,7 @@ def read_axis(name: str, grid: str, field: str = "x") -> Axis:
     values = sorted({_value(parameter, text, field) for text in texts})
     if len(values) > MAX_POINTS:
         raise ScenarioError(field, f"{len(values)} values", f"at most {MAX_POINTS}")
-    return Axis(name, tuple(values), field)
+    return Axis(name, tuple(values), grid, field)
 
 
 def _grid(parameter: Parameter, grid: str, field: str) -> list[str]:
@@ -145,8 +151,7 @@ def axis_around(scenario: Scenario, limit: float, count: int = 9) -> Axis:
     if parameter.base == "int":
         step = max(1, math.ceil(step))
     values = [min(parameter.high, i * step) for i in range(1, count + 1)]
-    grid = ",".join(_text(parameter, value) for value in values if value >= parameter.low)
-    return read_axis(name, grid)
+    return read_axis(name, ",".join(_text(parameter, value) for value in values if value >= parameter.low))
 
 
 def _round_up(value: float) -> float:

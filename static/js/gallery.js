@@ -9,6 +9,7 @@ import * as timeline from "./figures/timeline.js";
 const MODULES = {
   timeline: async () => timeline,
   course: () => import("./figures/course.js"),
+  "load-curve": () => import("./figures/load-curve.js"),
 };
 
 /** Figures that show block ids, which are asked for after the picture. */

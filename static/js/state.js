@@ -16,7 +16,10 @@ export class State {
   constructor(query, run, views) {
     this.query = new URLSearchParams(query);
     this.run = run;
-    this.normalViews = document.getElementById("main")?.dataset.normalViews ?? views;
+    const { normalViews = views, kept = "" } = document.getElementById("main")?.dataset ?? {};
+    this.normalViews = normalViews;
+    /** View parameters of figures, as the address has them. */
+    this.kept = new URLSearchParams(kept);
     /** @type {Set<string>} figures that are open */
     this.views = new Set(views.split(",").filter(Boolean));
     /** @type {number | null} shown time [s] */
@@ -63,7 +66,8 @@ export class State {
     if (run !== "a") all.set("run", run);
     const views = this.viewsText;
     if (views !== this.normalViews) all.set("views", views);
-    return all.toString().replaceAll("%2C", ",");
+    for (const [name, value] of this.kept) all.set(name, value);
+    return all.toString().replaceAll("%2C", ",").replaceAll("%3A", ":");
   }
 
   /** The open figures, in the order of the page. */

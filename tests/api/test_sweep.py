@@ -43,7 +43,9 @@ def test_points_are_those_of_the_simulator(client: TestClient):
 
 
 def test_peaks_and_crossings_follow_from_the_points(client: TestClient):
-    _, *lines, tail = read(client, "num_requests=80&max_num_seqs=2&prompt_tokens=64&output_tokens=16&x=rate:1:60:6&seeds=1&cross_s=0.5")
+    _, *lines, tail = read(
+        client, "num_requests=80&max_num_seqs=2&prompt_tokens=64&output_tokens=16&x=rate:1:60:6&seeds=1&cross_s=0.5"
+    )
     ttft = [line["metrics"]["ttft_s.p50"]["mean"] for line in lines]
     crossing = tail["crossing"]["curves"]["a"]
     before = max(i for i, value in enumerate(ttft) if value < 0.5)
@@ -95,7 +97,9 @@ def test_a_trace_the_server_lacks_is_asked_for(client: TestClient):
 
 
 def test_a_failure_in_mid_sweep_is_the_last_line(client: TestClient):
-    *_, point, last = read(client, "num_requests=3&num_gpu_blocks=33&prompt_tokens=9&x=max_model_len:256,100000&seeds=1")
+    *_, point, last = read(
+        client, "num_requests=3&num_gpu_blocks=33&prompt_tokens=9&x=max_model_len:256,100000&seeds=1"
+    )
     assert point["index"] == 0
     assert (last["status"], "peaks" in last) == (422, False)
 
