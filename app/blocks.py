@@ -6,37 +6,40 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from app.view import Slice, series
-from sim.frame import Frame
+from sim.frame import Frame, Row
 
 MOST_RUNS = 40
 
 
 def table_text(blocks: Sequence[int], owners: Counter[int]) -> str:
-    """Physical blocks in the order of the text, runs joined; ×n says how many requests share them.
+    """Block table, logical → physical, runs joined; ×n says how many requests share the blocks.
 
     Examples
     --------
     >>> table_text([4, 5, 6, 9], Counter({4: 2, 5: 2, 6: 1, 9: 1}))
-    '4–5×2 6 9'
+    '0–1→4–5×2 2→6 3→9'
     """
-    runs: list[list[int]] = []
-    for block in blocks:
-        if runs and block == runs[-1][1] + 1 and owners[block] == owners[runs[-1][1]]:
-            runs[-1][1] = block
-        else:
-            runs.append([block, block])
-    texts = [_run_text(first, last, owners[first]) for first, last in runs[:MOST_RUNS]]
-    return " ".join(texts) + (" …" if len(runs) > MOST_RUNS else "")
+    starts = [
+        place
+        for place, block in enumerate(blocks)
+        if not place or block != blocks[place - 1] + 1 or owners[block] != owners[blocks[place - 1]]
+    ]
+    ends = [*starts, len(blocks)][1:]
+    texts = [
+        _run_text(start, end, blocks[start], owners[blocks[start]]) for start, end in zip(starts, ends, strict=True)
+    ]
+    return " ".join(texts[:MOST_RUNS]) + (" …" if len(texts) > MOST_RUNS else "")
 
 
 def owners_of(frame: Frame) -> Counter[int]:
     """How many requests have each block in their table."""
-    return Counter(block for row in frame.running for block in row.blocks)
+    return Counter(block for row in (*frame.running, *frame.done) for block in row.blocks)
 
 
 def memory_slices(frame: Frame, owners: Counter[int], usable: int) -> tuple[Slice, ...]:
     """Blocks by owner: of one request in its colour, shared and cached neutral; what is left of the bar is free."""
-    own = [(row.request, sum(owners[block] == 1 for block in row.blocks)) for row in frame.running]
+    rows = (*frame.running, *frame.done)
+    own = [(row.request, sum(owners[block] == 1 for block in row.blocks)) for row in rows]
     shared = sum(count > 1 for count in owners.values())
     slices = [Slice(_percent(n, usable), series(r), "", f"request {r + 1}: {n} blocks") for r, n in own if n]
     slices.insert(0, Slice(_percent(shared, usable), 0, "shared", f"{shared} shared blocks"))
@@ -44,13 +47,62 @@ def memory_slices(frame: Frame, owners: Counter[int], usable: int) -> tuple[Slic
     return tuple(piece for piece in slices if piece.percent)
 
 
-def memory_caption(frame: Frame, owners: Counter[int], usable: int, block_size: int) -> str:
-    """Numbers of the bar."""
+def memory_caption(frame: Frame, owners: Counter[int], usable: int, block_size: int, region: int) -> str:
+    """Numbers of the bar, and what of the blocks in use is not used; static/js/kvwords.js says the same."""
     shared = sum(count > 1 for count in owners.values())
     parts = [f"{usable - frame.free_blocks:,} of {usable:,} blocks in use"]
     parts += [f"{shared:,} of them shared"] if shared else []
+    parts += [f"{frame.kept_blocks:,} of them kept by free slots"] if frame.kept_blocks else []
     parts += [f"{frame.cached_blocks:,} more cached, free to take"] if frame.cached_blocks else []
-    return f"{', '.join(parts)} · {block_size} tokens each"
+    waste = _region_waste(frame, usable, block_size, region) if region else _block_waste(frame, len(owners), block_size)
+    return f"{', '.join(parts)} · {block_size} tokens each. {waste}".strip()
+
+
+def _block_waste(frame: Frame, blocks: int, block_size: int) -> str:
+    """Paged KV wastes in the last block of a table only."""
+    rows = [row for row in (*frame.running, *frame.done) if row.blocks]
+    unused = sum(len(row.blocks) * block_size - _tokens(row) for row in rows)
+    if not rows:
+        return ""
+    return f"Reserved but unused: {unused:,} tokens ({in_percent(unused, blocks * block_size)} %), all in last blocks."
+
+
+def _region_waste(frame: Frame, usable: int, block_size: int, region: int) -> str:
+    """Both kinds of fragmentation, and how many more requests like those that run blocks would hold."""
+    rows = [*frame.running, *frame.done]
+    reserved, used = len(rows) * region * block_size, sum(_tokens(row) for row in rows)
+    outside = frame.free_blocks % region
+    inside = f"Internal fragmentation: {reserved - used:,} of {reserved:,} reserved tokens unused"
+    texts = [f"{inside} ({in_percent(reserved - used, reserved)} %)."] if rows else []
+    texts += [f"External: {outside:,} free blocks in which no reservation of {region:,} fits."]
+    blocks = sum(-(-_tokens(row) // block_size) for row in rows)
+    if blocks:
+        more = usable * len(rows) // blocks - len(rows)
+        mean = tenths(blocks, len(rows))
+        texts += [f"Paged, with the {mean} blocks that each uses on average now, {more:,} more requests would fit."]
+    return " ".join(texts)
+
+
+def _tokens(row: Row) -> int:
+    """Tokens whose keys and values are there once the step is done."""
+    return row.computed + row.scheduled
+
+
+def in_percent(part: int, whole: int) -> str:
+    """Per cent with one digit, rounded as the page's script rounds it."""
+    return tenths(100 * part, whole)
+
+
+def tenths(part: int, whole: int) -> str:
+    """Quotient with one digit.
+
+    Examples
+    --------
+    >>> tenths(49, 4)
+    '12.3'
+    """
+    rounded = (20 * part + whole) // (2 * whole) if whole else 0
+    return f"{rounded // 10:,}.{rounded % 10}"
 
 
 def shares(amounts: Iterable[float], whole: float, least: float) -> list[float]:
@@ -60,9 +112,13 @@ def shares(amounts: Iterable[float], whole: float, least: float) -> list[float]:
     return [width * 100 / total if total > 100 else width for width in widths]
 
 
-def _run_text(first: int, last: int, owners: int) -> str:
-    span = str(first) if first == last else f"{first}–{last}"
-    return f"{span}×{owners}" if owners > 1 else span
+def _run_text(start: int, end: int, block: int, owners: int) -> str:
+    text = f"{_span(start, end - start)}→{_span(block, end - start)}"
+    return f"{text}×{owners}" if owners > 1 else text
+
+
+def _span(first: int, length: int) -> str:
+    return str(first) if length == 1 else f"{first}–{first + length - 1}"
 
 
 def _percent(amount: float, whole: float) -> float:

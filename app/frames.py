@@ -46,13 +46,13 @@ def frame_view(
 
 
 def _panels(run: Run, step: int) -> dict[str, Any]:
-    frame, usable = run.frame(step), run.plan.usable_blocks
+    frame, usable, config = run.frame(step), run.plan.usable_blocks, run.setting.config
     owners, waiting = owners_of(frame), _waiting(run, step)
     return {
         "summary": f"{len(frame.running) + len(frame.held)} of {run.scenario.server.max_num_seqs} slots in use",
         "slots": _slots(run, frame, owners),
         "blocks": memory_slices(frame, owners, usable),
-        "blocks_caption": memory_caption(frame, owners, usable, run.scenario.server.block_size),
+        "blocks_caption": memory_caption(frame, owners, usable, config.block_size, config.region_blocks),
         "waiting": waiting[:MOST_WAITING],
         "waiting_title": f"{len(waiting)} waiting" if waiting else "nobody waits",
         "waiting_more": f"and {len(waiting) - MOST_WAITING} more behind them" if len(waiting) > MOST_WAITING else "",
@@ -94,28 +94,22 @@ def _sentence(run: Run, label: str, moment: Moment) -> Sentence:
 
 
 def _slots(run: Run, frame: Frame, owners: Counter[int]) -> tuple[SlotRow, ...]:
-    rows = {row.slot: row for row in frame.running}
-    held = {slot: request for request, slot in frame.held}
-    result = []
-    for slot in range(min(run.scenario.server.max_num_seqs, MOST_SLOTS)):
-        if slot in rows:
-            row = rows[slot]
-            result.append(
-                SlotRow(
-                    slot,
-                    row.request,
-                    row.phase,
-                    tokens=_progress(run, row),
-                    step_tokens=f"{row.scheduled:,}",
-                    blocks=table_text(row.blocks, owners),
-                    series=series(row.request),
-                )
-            )
-        elif slot in held:
-            result.append(SlotRow(slot, held[slot], "done, held", series=series(held[slot])))
-        else:
-            result.append(SlotRow(slot))
-    return tuple(result)
+    rows = {row.slot: _slot_row(run, row, owners) for row in (*frame.running, *frame.done)}
+    count = min(run.scenario.server.max_num_seqs, MOST_SLOTS)
+    return tuple(rows.get(slot, SlotRow(slot)) for slot in range(count))
+
+
+def _slot_row(run: Run, row: Row, owners: Counter[int]) -> SlotRow:
+    is_held = row.phase == "held"
+    return SlotRow(
+        row.slot,
+        row.request,
+        "done, held" if is_held else row.phase,
+        tokens="" if is_held else _progress(run, row),
+        step_tokens="" if is_held else f"{row.scheduled:,}",
+        blocks=table_text(row.blocks, owners),
+        series=series(row.request),
+    )
 
 
 def _progress(run: Run, row: Row) -> str:

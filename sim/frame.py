@@ -11,11 +11,11 @@ __all__ = ["Frame", "Log", "Row", "frame_of"]
 
 
 class Row(NamedTuple):
-    """A request in a slot that still works; `scheduled` are its tokens in this step, `computed` those before it."""
+    """A request in a slot; `scheduled` are its tokens in this step, `computed` those before it."""
 
     request: int
     slot: int
-    phase: str  # prefill or decode
+    phase: str  # prefill, decode or held
     computed: int
     scheduled: int
     prompt: int
@@ -30,9 +30,9 @@ class Frame:
 
     Notes
     -----
-    `held` are finished requests whose slot a static batch keeps, with the slot; `waiting` is in order of the line;
-    `free_blocks` counts the free queue, `cached_blocks` those of it that still carry content, and `kept_blocks` what
-    free slots keep (prefix_cache=per_slot).
+    `held` are finished requests whose slot a static batch keeps, with the slot, and `done` their rows, with the blocks
+    they still have; `waiting` is in order of the line; `free_blocks` counts the free queue, `cached_blocks` those of it
+    that still carry content, and `kept_blocks` what free slots keep (prefix_cache=per_slot).
     """
 
     step: int
@@ -45,16 +45,18 @@ class Frame:
     free_blocks: int
     cached_blocks: int
     kept_blocks: int
+    done: list[Row]
 
 
 def frame_of(replay: Replay) -> Frame:
     """Frame of the step the replay is at."""
     planned = {row.request: row for row in replay.planned.rows}
-    rows, held = [], []
+    rows, done = [], []
     for index in replay.running:
         life, row = replay.lives[index], planned.get(index)
         if life.state == "held":
-            held.append((index, life.slot))
+            outputs = life.known - life.prompt
+            done.append(Row(index, life.slot, "held", life.computed, 0, life.prompt, outputs, 0, list(life.table)))
             continue
         before = row.before if row else life.computed
         # A row works on its prompt, or computes again what a preemption lost, up to its last known token.
@@ -75,16 +77,18 @@ def frame_of(replay: Replay) -> Frame:
                 blocks=list(life.table),
             )
         )
+    done.sort(key=lambda row: row.slot)
     step = replay.log.steps[replay.step]
     return Frame(
         step=replay.step,
         start_s=float(step["start_s"]),
         duration_s=float(step["duration_s"]),
         running=sorted(rows, key=lambda row: row.slot),
-        held=sorted(held, key=lambda pair: pair[1]),
+        held=[(row.request, row.slot) for row in done],
         waiting=list(replay.waiting),
         preempted=list(replay.planned.preempted),
         free_blocks=replay.free_blocks,
         cached_blocks=len(replay.free.cached),
         kept_blocks=sum(len(blocks) for _, _, blocks in replay.kept.values()),
+        done=done,
     )

@@ -53,7 +53,7 @@ def test_frame_as_a_page_is_the_lab_at_that_time(client: TestClient) -> None:
 
 def test_frame_names_the_slots_of_the_run_in_focus(client: TestClient) -> None:
     html = client.get(FRAME + "&run=b", headers={"HX-Request-Type": "partial"}).text
-    assert "Slots and block tables, static" in html
+    assert "KV blocks, static" in html
     assert html.count("<tr") == 1 + 4
 
 
