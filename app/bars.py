@@ -54,9 +54,10 @@ def bars_of(run: Run) -> Array:
     closed_s = np.where(at_start, steps["start_s"][step_of[close]], ends_s[step_of[close]])
     bars["end_s"] = np.where(is_closed, closed_s, last_s)
 
-    releases = np.flatnonzero(kind == Kind.RELEASE)
+    releases = np.flatnonzero((kind == Kind.RELEASE) | (kind == Kind.VACATE))
     release = _next_of(events["request"], begins, releases)
-    bars["free_s"] = np.where(release >= 0, ends_s[step_of[release]], bars["end_s"])
+    released_s = np.where(kind[release] == Kind.VACATE, steps["start_s"][step_of[release]], ends_s[step_of[release]])
+    bars["free_s"] = np.where(release >= 0, released_s, bars["end_s"])
 
     chunk = _last_of(events["request"], begins, close, _prefill_chunks(events))
     bars["decode_s"] = np.minimum(np.where(chunk >= 0, ends_s[step_of[chunk]], bars["start_s"]), bars["end_s"])

@@ -49,7 +49,7 @@ def _course(run: Run, edges_s: NDArray[np.float64]) -> dict[str, Any]:
         "blocks": np.round(most(usable - steps["free"]) / max(1, usable), 4),
         "step": np.searchsorted(steps["start_s"], edges_s[:-1]),
         "steps": len(steps),
-        "slots": run.scenario.server.max_num_seqs,
+        "slots": run.slots,
     }
 
 

@@ -46,10 +46,10 @@ def frame_view(
 
 
 def _panels(run: Run, step: int) -> dict[str, Any]:
-    frame, usable, config = run.frame(step), run.plan.usable_blocks, run.setting.config
+    frame, usable, config = run.frame(step), run.plan.usable_blocks, run.config_at(step)
     owners, waiting = owners_of(frame), _waiting(run, step)
     return {
-        "summary": f"{len(frame.running) + len(frame.held)} of {run.scenario.server.max_num_seqs} slots in use",
+        "summary": f"{len(frame.running) + len(frame.held)} of {config.max_num_seqs} slots in use",
         "slots": _slots(run, frame, owners),
         "blocks": memory_slices(frame, owners, usable),
         "blocks_caption": memory_caption(frame, owners, usable, config.block_size, config.region_blocks),
@@ -95,7 +95,7 @@ def _sentence(run: Run, label: str, moment: Moment) -> Sentence:
 
 def _slots(run: Run, frame: Frame, owners: Counter[int]) -> tuple[SlotRow, ...]:
     rows = {row.slot: _slot_row(run, row, owners) for row in (*frame.running, *frame.done)}
-    count = min(run.scenario.server.max_num_seqs, MOST_SLOTS)
+    count = min(max(run.config_at(frame.step).max_num_seqs, *(slot + 1 for slot in rows), 0), MOST_SLOTS)
     return tuple(rows.get(slot, SlotRow(slot)) for slot in range(count))
 
 
@@ -130,7 +130,7 @@ def _waiting(run: Run, step: int) -> tuple[WaitRow, ...]:
 
 def _budget(run: Run, frame: Frame) -> tuple[Slice, ...]:
     rows = sorted((row for row in frame.running if row.scheduled), key=lambda row: row.phase == "prefill")
-    whole = max(run.plan.max_num_batched_tokens, sum(row.scheduled for row in rows))
+    whole = max(run.config_at(frame.step).max_num_batched_tokens, sum(row.scheduled for row in rows))
     widths = shares([row.scheduled for row in rows], whole, LEAST_PERCENT)
     return tuple(
         Slice(
@@ -145,9 +145,9 @@ def _budget(run: Run, frame: Frame) -> tuple[Slice, ...]:
 
 def _budget_title(run: Run, step: int) -> str:
     tokens = int(run.steps["prefill"][step]) + int(run.steps["decode"][step])
-    if run.scenario.server.batching == "static":
+    if run.config_at(step).is_static:
         return f"{tokens:,} tokens"
-    return f"{tokens:,} of {run.plan.max_num_batched_tokens:,} tokens"
+    return f"{tokens:,} of {run.config_at(step).max_num_batched_tokens:,} tokens"
 
 
 def _budget_caption(frame: Frame) -> str:

@@ -66,6 +66,13 @@ class Job:
         """Facts of the server; known once a first step was reached."""
         return self._known.facts
 
+    @property
+    def is_fork_ahead(self) -> bool:
+        """Whether the run has a fork that it has not come to."""
+        if self.run is not None or self.scenario.fork is None:
+            return False
+        return self._session is None or self._session.is_fork_ahead
+
     async def reach(self, steps: int) -> int:
         """Wait until so many steps can be read or the run is finished; return how many can.
 

@@ -1,4 +1,4 @@
-"""Scenarios and views from a query string, and back: one plain scenario, and b. and c. repeat only what differs."""
+"""Scenarios and views from a query string, and back: a plain scenario; b., c. and fork. repeat only what differs."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from urllib.parse import parse_qsl, urlencode
 from app.controls import CONTROL_BY_NAME, CONTROLS, GROUPS, Control
 from app.gallery import FIGURE_BY_NAME, FIGURES, OPEN_FIGURES
 from sim.axis import GRID, Axis, read_axis
+from sim.fork import FORK, PREFIX, is_fork_name
 from sim.parameters import BY_NAME, PARAMETERS
 from sim.scenario import Scenario, ScenarioError, scenario_from, settings_of
 
@@ -27,7 +28,8 @@ __all__ = [
     "write_query",
 ]
 
-RUNS = ("a", "b", "c")
+OTHERS = ("b", "c")
+RUNS = ("a", *OTHERS, FORK)
 MAX_FIELDS = 300
 MOST_SEEDS = 16
 
@@ -58,7 +60,8 @@ class View:
 
 VIEWS: tuple[View, ...] = (
     View("t", "float", "Time that is shown [s]", high=1e9),
-    View("run", "choice", "Which scenario of the URL: a is the plain one, b and c are the prefixed ones", choices=RUNS),
+    View("run", "choice", "Which run: a is the plain scenario, b and c are the prefixed ones, fork is a with its fork",
+         choices=RUNS),
     View("views", "names", "Figures that are open", choices=tuple(FIGURE_BY_NAME)),
     View("from", "int", "First step of the window", high=1e9),
     View("count", "int", "Steps in the window; without it, all that follow", low=1, high=1e9),
@@ -75,7 +78,7 @@ VIEW_BY_NAME = {view.name: view for view in VIEWS}
 
 @dataclass(frozen=True, slots=True)
 class Views:
-    """What a query string says: one to three scenarios, and what of them is shown."""
+    """What a query string says: one to three scenarios, the fork of the first, and what of them is shown."""
 
     scenarios: dict[str, Scenario]
     t: float | None = None
@@ -105,10 +108,11 @@ class Views:
 
     @property
     def scenario(self) -> Scenario:
-        """The scenario that `run` names."""
-        if self.run not in self.scenarios:
-            raise ScenarioError("run", self.run, ", ".join(self.scenarios))
-        return self.scenarios[self.run]
+        """The scenario that `run` names; without it the plain one, with its fork if it has one."""
+        run = FORK if FORK in self.scenarios and "run" not in self.given else self.run
+        if run not in self.scenarios:
+            raise ScenarioError("run", run, ", ".join(self.scenarios))
+        return self.scenarios[run]
 
 
 def parse_query(query: str | bytes) -> list[tuple[str, str]]:
@@ -136,7 +140,9 @@ def read_query(pairs: Iterable[tuple[str, str]]) -> Views:
     settings: dict[str, dict[str, str]] = {run: {} for run in RUNS}
     view: dict[str, Any] = {}
     for name, value in pairs:
-        run, _, plain = name.partition(".") if name[:2] in ("b.", "c.") else ("a", "", name)
+        run, plain = _place_of(name)
+        if run in OTHERS and is_fork_name(plain):
+            raise ScenarioError(name, value, "a fork of the plain scenario only: fork and fork.NAME without a prefix")
         if plain in settings[run] or name in view:
             raise ScenarioError(name, "a repeated name", "each name once")
         if name in VIEW_BY_NAME:
@@ -162,27 +168,47 @@ def write_query(scenarios: Mapping[str, Scenario], full: bool = False, **view: A
     """
     plain = settings_of(scenarios["a"])
     pairs = list(settings_of(scenarios["a"], defaults=full).items())
-    for run in RUNS[1:]:
+    for run in OTHERS:
         if run in scenarios:
             differing = {name: value for name, value in settings_of(scenarios[run]).items() if value != plain[name]}
             # A run that equals the first is named by one parameter, or it would vanish from the page.
             pairs += [
                 (f"{run}.{name}", value) for name, value in (differing or {"batching": plain["batching"]}).items()
             ]
+    if FORK in scenarios:
+        pairs += _fork_pairs(scenarios[FORK], plain)
     is_usual = not full and view.get("views") == OPEN_FIGURES
     shown = {name: value for name, value in view.items() if value is not None and not (name == "views" and is_usual)}
     pairs += [(name, shown[name]) for name in VIEW_BY_NAME if name in shown]
     return urlencode([(name, _text(value)) for name, value in pairs], safe=",:")
 
 
+def _place_of(name: str) -> tuple[str, str]:
+    """Run that a parameter is of, and its name there."""
+    if name.startswith(tuple(f"{run}." for run in OTHERS)):
+        return name[0], name[2:]
+    return (FORK if is_fork_name(name) else "a"), name
+
+
+def _fork_pairs(scenario: Scenario, plain: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    """Time of the fork and what differs after it; as with other runs at least one parameter."""
+    fork = scenario.fork
+    assert fork, "the run of a fork has one"
+    changes = fork.settings()
+    differing = {name: value for name, value in changes.items() if value != plain[name]}
+    return [(FORK, fork.time_s), *((PREFIX + name, value) for name, value in (differing or changes).items())]
+
+
 def _scenarios(settings: Mapping[str, Mapping[str, str]]) -> dict[str, Scenario]:
     scenarios = {"a": scenario_from(settings["a"])}
-    for run in RUNS[1:]:
+    for run in OTHERS:
         if settings[run]:
             try:
                 scenarios[run] = scenario_from({**settings["a"], **settings[run]})
             except ScenarioError as error:
                 raise ScenarioError(f"{run}.{error.field}", error.value, error.allowed) from None
+    if settings[FORK]:
+        scenarios[FORK] = scenario_from({**settings["a"], **settings[FORK]})
     return scenarios
 
 

@@ -40,7 +40,7 @@ def trace_json(runs: Mapping[str, Run], windows: Mapping[str, Window], labels: M
 
 
 def _events(run: Run, window: Window, label: str, pid: int) -> Iterator[Event]:
-    slots = run.scenario.server.max_num_seqs
+    slots = run.slots
     threads = {"arrivals": slots + 2, "steps": slots + 1} | {f"slot {slot + 1}": slot + 1 for slot in range(slots)}
     yield _named("process_name", pid, 0, label)
     bars = _bars(run, window)

@@ -14,7 +14,8 @@ from app.job import Job
 from app.params import Views
 from app.service import Service
 from app.window import before
-from sim.scenario import ScenarioError, settings_of
+from sim.report import scenario_settings
+from sim.scenario import ScenarioError
 
 MOST_STEPS_PER_PIECE = 4 * codec.STEPS_PER_LINE
 MOST_STEPS_WITH_BLOCKS = 8192
@@ -59,6 +60,8 @@ class StepStream:
 
     async def _piece(self, job: Job) -> bytes:
         """Wait for something to send, and encode it."""
+        while self._coder is None and job.is_fork_ahead:
+            await job.reach(job.steps + 1)  # the head says at which step the fork is
         if self._coder is None and self._views.first:
             await job.finished()  # how things stand in mid-run is known of finished runs
         elif self._next < self._stop:
@@ -93,7 +96,7 @@ class StepStream:
         return self._compressed(lines)
 
     def _head(self, job: Job) -> bytes:
-        return codec.head_line(settings_of(job.scenario), job.facts, job.requests)
+        return codec.head_line(scenario_settings(job.scenario), job.facts, job.requests)
 
     def _new_coder(self, job: Job) -> codec.StepCoder:
         first, with_blocks = self._views.first, self._has_blocks(job)

@@ -18,7 +18,7 @@ from sim.freequeue import FreeQueue
 from sim.life import Event, Life, Planned, Row, Updated
 from sim.workload.requests import Requests
 
-__all__ = ["Log", "Replay", "Row"]
+__all__ = ["Life", "Log", "Replay", "Row"]
 
 
 class Log(NamedTuple):

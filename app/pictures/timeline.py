@@ -43,7 +43,7 @@ def timeline_picture(runs: Mapping[str, Run], t_s: float | None) -> Picture:
     names = names_of(scenarios)
     clock = "" if t_s is None else f" · t = {t_s:.3f} s"
     return Picture(
-        title=title_of(names),
+        title=title_of(names, scenarios),
         subtitle=subtitle_of(scenarios) + clock,
         description=" ".join(_told(run, names[name].label, t_s) for name, run in runs.items()),
         draw=lambda width, height: _draw(runs, names, t_s, width, height),
@@ -120,7 +120,7 @@ def _draw(
 
 def _lane(run: Run, name: Name, axis: _Axis, height: float | None) -> _Lane:
     bars = bars_of(run)
-    slots = run.scenario.server.max_num_seqs
+    slots = run.slots
     used = int(bars["slot"].max(initial=0)) + 1
     rows = slots if slots <= ALL_ROWS else min(slots, max(used, ALL_ROWS // 2))
     seen = bars[(bars["free_s"] > axis.start_s) & (bars["start_s"] < axis.end_s)]
@@ -129,7 +129,7 @@ def _lane(run: Run, name: Name, axis: _Axis, height: float | None) -> _Lane:
 
 
 def _lane_name(lane: _Lane, is_narrow: bool) -> str:
-    slots = lane.run.scenario.server.max_num_seqs
+    slots = lane.run.slots
     notes = [lane.name.note] if lane.name.note else []
     notes += [f"1–{lane.rows} of {slots} slots drawn"] if lane.rows < slots else []
     notes += [f"first {MOST_BARS:,} bars drawn"] if len(lane.bars) == MOST_BARS else []
