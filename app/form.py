@@ -1,40 +1,45 @@
-"""The lab's form: the basic controls of app.controls with the values of a scenario."""
+"""The lab's form: every control of app.controls with the value of the plain scenario."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from app.controls import CONTROL_BY_NAME, CONTROLS, GROUPS, Control
+from markupsafe import Markup, escape
+
+from app.controls import CONTROLS, GROUPS, Control
+from app.flags import ENGINE_NAMES
 from app.params import parse_query, write_query
 from app.view import Choice, Field, Group
-from sim.catalog import load_gpus, load_models
-from sim.parameters import BY_NAME, RECORDED
+from sim.catalog import load_gpus, load_lengths, load_models
 from sim.scenario import Scenario, settings_of
+from sim.values import write_value
 
-SHOWN = (*(c.name for c in CONTROLS if c.is_basic), "num_speculative_tokens", "trace_scale")
-SEGMENTS = ("batching", "kv", "prefix_cache", "prefill", "num_speculative_tokens")
-DRAFTS = ("0", "2", "4")
 LABELS = {
     "open": "Poisson arrivals",
     "closed": "Closed loop: users",
     "burst": "All at once",
     "trace": "A recorded trace",
     "per_slot": "per slot",
+    "round_robin": "round robin",
+    "tensorrt-llm": "TensorRT-LLM",
+    "vllm": "vLLM",
+    "sglang": "SGLang",
+    "false": "off",
+    "true": "on",
 }
-TITLES = {"num_speculative_tokens": "Speculative"}
-DRAWN = {f"{each}_tokens": f"load!=trace&{each}_dist!={'|'.join(RECORDED)}" for each in ("prompt", "output")}
-"""What medians need, in the grammar of data-needs: conditions joined by &, values by |."""
-_LISTS = {"prompt_tokens": "prompt_list", "output_tokens": "output_list", "rate": "arrival_list"}
+ONLY_VALUE = "nothing else to choose in this version"
+NO_EQUIVALENT = "no equivalent"
+_CONDITION = re.compile(r"(\w+)(!=|=|<)(.*)")
+_CODE = re.compile(r"`([^`]+)`")
 
 
-def groups_of(scenarios: Mapping[str, Scenario]) -> tuple[Group, ...]:
-    """Groups of the form for the plain scenario; what another run overrides is not offered."""
+def groups_of(scenarios: Mapping[str, Scenario], facts: Mapping[str, Any] | None = None) -> tuple[Group, ...]:
+    """Groups of the form for the plain scenario; `facts` of its run tell what `auto` comes to."""
     settings = {name: text_of(value) for name, value in settings_of(scenarios["a"]).items()}
-    others = [settings_of(scenario) for name, scenario in scenarios.items() if name != "a"]
-    fixed = {name for other in others for name, value in other.items() if text_of(value) != settings[name]}
-    shown = [c for c in CONTROLS if c.name in SHOWN and c.name not in fixed]
-    return tuple(Group(title, tuple(_field(c, settings) for c in shown if c.group == title)) for title in GROUPS)
+    fields = [(control.group, _field(control, settings, facts or {})) for control in CONTROLS]
+    return tuple(Group(title, tuple(field for group, field in fields if group == title)) for title in GROUPS)
 
 
 def hidden_of(scenarios: Mapping[str, Scenario], groups: tuple[Group, ...], **view: Any) -> tuple[tuple[str, str], ...]:
@@ -51,62 +56,83 @@ def text_of(value: Any) -> str:
     return f"{value:.15g}" if isinstance(value, float) else str(value)
 
 
-def _field(control: Control, settings: Mapping[str, str]) -> Field:
+def _field(control: Control, settings: Mapping[str, str], facts: Mapping[str, Any]) -> Field:
     parameter, value = control.parameter, settings[control.name]
-    needs = DRAWN.get(control.name, control.needs)
-    widget = "segments" if control.name in SEGMENTS else control.widget
+    choices = _choices(control, settings)
+    is_fixed = len(choices) == 1 or (parameter.base == "int" and parameter.low == parameter.high)
     return Field(
         name=control.name,
-        label=TITLES.get(control.name, control.label),
-        widget=widget,
+        label=control.label,
+        widget=control.widget,
         value=value,
-        default=text_of(_default(control.name)),
-        help=_help(control),
+        default=text_of(write_value(parameter, parameter.default)),
+        help=parameter.help,
+        flags=_flags(control),
         unit=control.unit,
         low=control.low,
         high=control.high,
         step=control.step,
         scale=control.scale,
         word=parameter.word,
-        needs=needs,
-        is_hidden=not _has_effect(control.name, needs, settings),
-        choices=_choices(control, value, settings) if widget in ("segments", "select") else (),
+        resolved=_resolved(control, value, facts),
+        needs=control.needs,
+        why=control.why or (ONLY_VALUE if is_fixed else ""),
+        is_idle=is_fixed or not holds(control.needs, settings),
+        hint_if=control.hint_if,
+        hint=control.hint,
+        is_hinted=bool(control.hint) and holds(control.hint_if, settings),
+        is_basic=control.is_basic,
+        choices=choices,
     )
 
 
-def _default(name: str) -> Any:
-    parameter = BY_NAME[name]
-    return parameter.word if parameter.default is None else parameter.default
-
-
-def _help(control: Control) -> str:
-    flags = f" ({', '.join(control.flags)})" if control.flags else ""
-    return f"{control.parameter.help}{flags}"
-
-
-def _has_effect(name: str, needs: str, settings: Mapping[str, str]) -> bool:
-    if settings.get(_LISTS.get(name, "")):
-        return False
-    return all(_holds(condition, settings) for condition in needs.split("&") if condition)
+def holds(conditions: str, settings: Mapping[str, str]) -> bool:
+    """Whether all conditions hold: the grammar of `Control.needs`, which static/js/conditions.js reads alike."""
+    return all(_holds(condition, settings) for condition in conditions.split("&") if condition)
 
 
 def _holds(condition: str, settings: Mapping[str, str]) -> bool:
-    name, _, wanted = condition.partition("=")
-    return (settings[name.removesuffix("!")] in wanted.split("|")) != name.endswith("!")
+    match = _CONDITION.fullmatch(condition)
+    assert match, f"{condition!r} is no condition"
+    name, sign, other = match.groups()
+    if sign == "<":
+        return float(settings[name]) < float(settings[other])
+    return (settings[name] in other.split("|")) == (sign == "=")
 
 
-def _choices(control: Control, value: str, settings: Mapping[str, str]) -> tuple[Choice, ...]:
-    if control.name == "num_speculative_tokens":
-        drafts = DRAFTS if value in DRAFTS else (*DRAFTS, value)
-        return tuple(Choice(count, f"{count} drafts" if count != "0" else "off") for count in drafts)
-    if control.name == "model":
-        return tuple(Choice(model.id, model.name) for model in load_models().values())
-    if control.name == "gpu":
-        return tuple(Choice(gpu.id, gpu.name) for gpu in load_gpus().values())
-    values = control.parameter.choices
+def _resolved(control: Control, value: str, facts: Mapping[str, Any]) -> str:
+    """What `auto` comes to, in words."""
+    if value != "auto" or control.name not in facts:
+        return ""
+    return f"auto: {facts[control.name]:,}"
+
+
+def _flags(control: Control) -> tuple[tuple[str, Markup], ...]:
+    """What each engine calls it; nothing if none has a name for it."""
+    if not any(control.flags):
+        return ()
+    pairs = zip(ENGINE_NAMES, control.flags, strict=True)
+    return tuple((engine, _with_code(text or NO_EQUIVALENT)) for engine, text in pairs)
+
+
+def _with_code(text: str) -> Markup:
+    return Markup(_CODE.sub(r"<code>\1</code>", str(escape(text))))  # noqa: S704 it is escaped
+
+
+_NAMES: dict[str, Callable[[], Mapping[str, Any]]] = {
+    "model": load_models,
+    "gpu": load_gpus,
+    "prompt_dist": load_lengths,
+    "output_dist": load_lengths,
+}
+"""Catalogues whose entries name choices."""
+
+
+def _choices(control: Control, settings: Mapping[str, str]) -> tuple[Choice, ...]:
+    if control.widget not in ("segments", "select"):
+        return ()
+    values: tuple[str, ...] = control.parameter.choices or ("false", "true")
     if control.name == "load" and not settings["trace"]:
         values = tuple(load for load in values if load != "trace")
-    return tuple(Choice(choice, LABELS.get(choice, choice)) for choice in values)
-
-
-assert set(SHOWN) <= set(CONTROL_BY_NAME), "every shown control has its row"
+    names = _NAMES[control.name]() if control.name in _NAMES else {}
+    return tuple(Choice(value, names[value].name if value in names else LABELS.get(value, value)) for value in values)

@@ -41,7 +41,7 @@ def read_opening(query: bytes) -> tuple[Views, bool]:
 def lab_view(views: Views, runs: Mapping[str, Run], is_given: bool) -> LabView:
     """The page for the runs of its scenarios."""
     panel, labels = panel_view(views, runs), labels_of(views)
-    t_s, groups = _time_s(views, runs), groups_of(views.scenarios)
+    t_s, groups = _time_s(views, runs), groups_of(views.scenarios, runs["a"].facts)
     metrics = {name: run.metrics() for name, run in runs.items()}
     named = tuple(sorted((name, label.lower()) for name, label in labels.items()))
     return LabView(

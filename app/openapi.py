@@ -137,7 +137,7 @@ def _describe(parameter: Parameter) -> dict[str, Any]:
         "help": parameter.help,
         "allowed": parameter.allowed,
         "needs": control.needs,
-        "flags": list(control.flags),
+        "flags": control.flags._asdict(),
         "control": _describe_control(control),
     }
 

@@ -1,42 +1,91 @@
 /**
- * The form of controls: the named field holds the value, the slider beside it is a second way to set it.
+ * The form of controls: the named field holds the value, the slider beside it is a second way to set it. A control that
+ * has no effect under the others is hidden, or disabled with the reason.
  *
- * @typedef {HTMLInputElement | HTMLSelectElement} Field
+ * @typedef {import("./slider.js").Field} Field
+ * @typedef {{name: string, value: string, normal: string}} Change `normal` is the default
  */
+import { holds, namesIn } from "./conditions.js";
+import { Control } from "./control.js";
 
 export class Controls {
   /**
    * @param {HTMLFormElement} form
-   * @param {(name: string, value: string, normal: string) => void} onChange called while dragging
+   * @param {(changes: Change[]) => void} onChange called while dragging
    */
   constructor(form, onChange) {
     this.form = form;
     this.onChange = onChange;
-    for (const slider of this.sliders()) follow(slider, this.fieldOf(slider));
-    form.addEventListener("input", (event) => this.changed(/** @type {HTMLElement} */ (event.target)));
+    const rows = /** @type {NodeListOf<HTMLElement>} */ (form.querySelectorAll("[data-control]"));
+    /** @type {Map<string, Control>} */
+    this.controls = new Map([...rows].map((row) => [row.dataset.control ?? "", new Control(row)]));
+    /** @type {Map<string, Set<Control>>} controls that look at the value of another */
+    this.watchers = new Map();
+    for (const control of this.controls.values()) this.watch(control);
+    form.addEventListener("input", (event) => this.moved(/** @type {HTMLElement} */ (event.target), false));
+    form.addEventListener("change", (event) => this.moved(/** @type {HTMLElement} */ (event.target), true));
+    form.addEventListener("click", (event) => this.clicked(/** @type {HTMLElement} */ (event.target)));
     form.addEventListener("submit", (event) => event.preventDefault());
   }
 
-  /** @returns {HTMLInputElement[]} */
-  sliders() {
-    return [.../** @type {NodeListOf<HTMLInputElement>} */ (this.form.querySelectorAll("input[type=range]"))];
+  /** @param {Control} control */
+  watch(control) {
+    for (const name of namesIn(`${control.needs}&${control.hintIf}`)) {
+      const watchers = this.watchers.get(name) ?? new Set();
+      this.watchers.set(name, watchers.add(control));
+    }
   }
 
-  /** @param {HTMLInputElement} slider */
-  fieldOf(slider) {
-    return /** @type {HTMLInputElement} */ (this.form.elements.namedItem(slider.dataset.for ?? ""));
+  /**
+   * What the user types or drags; a list is taken when it is complete.
+   * @param {HTMLElement} target
+   * @param {boolean} isDone
+   */
+  moved(target, isDone) {
+    const control = this.controls.get(target.closest("[data-control]")?.getAttribute("data-control") ?? "");
+    if (!control || control.isText !== isDone) return;
+    control.moved(target);
+    this.tell([control]);
   }
 
   /** @param {HTMLElement} target */
-  changed(target) {
-    if (!(target instanceof HTMLInputElement || target instanceof HTMLSelectElement)) return;
-    const slider = target.type === "range" ? /** @type {HTMLInputElement} */ (target) : null;
-    const field = slider ? this.fieldOf(slider) : target;
-    if (slider) field.value = valueAt(slider);
-    else for (const other of this.sliders()) if (this.fieldOf(other) === field) follow(other, field);
-    if (slider) say(slider, field);
-    if (field.name === "load") this.showNeeds();
-    this.onChange(field.name, field.value.trim(), normalOf(field));
+  clicked(target) {
+    const button = target.closest("[data-reset], #reset-all");
+    if (!button) return;
+    const row = button.closest("[data-control]")?.getAttribute("data-control");
+    const reset = [...this.controls.values()].filter((one) => one.isChanged && (!row || one.name === row));
+    for (const control of reset) control.set(control.normal);
+    if (row) this.controls.get(row)?.focus();
+    if (reset.length) this.tell(reset);
+  }
+
+  /** @param {Control[]} changed */
+  tell(changed) {
+    const touched = new Set(changed.flatMap(({ name }) => [...(this.watchers.get(name) ?? [])]));
+    for (const control of touched) this.apply(control);
+    for (const fold of new Set(changed.map((control) => control.row.closest("details")))) if (fold) this.count(fold);
+    this.onChange(changed.map(({ name, value, normal }) => ({ name, value, normal })));
+  }
+
+  /**
+   * Show whether a control has an effect, and its remark.
+   * @param {Control} control
+   */
+  apply(control) {
+    const settingOf = (/** @type {string} */ name) => this.controls.get(name)?.value ?? "";
+    control.show(holds(control.needs, settingOf), control.hintIf !== "" && holds(control.hintIf, settingOf));
+  }
+
+  /**
+   * Say at a fold how many of its controls have another value than the default.
+   * @param {HTMLDetailsElement} fold
+   */
+  count(fold) {
+    const inside = [...this.controls.values()].filter(
+      ({ row, isChanged }) => isChanged && !row.hidden && fold.contains(row),
+    );
+    const place = fold.querySelector(".count");
+    if (place) place.textContent = inside.length ? `${inside.length} changed` : "";
   }
 
   /**
@@ -44,114 +93,24 @@ export class Controls {
    * @param {string} name
    */
   labelOf(name) {
-    const row = this.form.querySelector(`[name="${name}"]`)?.closest(".control");
-    return row?.querySelector("label, .label")?.textContent ?? row?.querySelector("select")?.ariaLabel ?? name;
-  }
-
-  /** Show only the controls that have an effect under this load. */
-  showNeeds() {
-    for (const row of /** @type {NodeListOf<HTMLElement>} */ (this.form.querySelectorAll("[data-needs]"))) {
-      const conditions = (row.dataset.needs ?? "").split("&").map((condition) => this.holds(condition));
-      if (conditions.some((holds) => holds !== null)) row.hidden = conditions.includes(false);
-    }
+    return this.controls.get(name)?.label ?? name;
   }
 
   /**
-   * Whether a condition holds; null if the form does not have the parameter.
-   * @param {string} condition name=value or name!=value|value
+   * Say what `auto` comes to.
+   * @param {Record<string, any>} facts of the plain run
    */
-  holds(condition) {
-    const [, name, not, values] = /^(\w+)(!?)=(.*)$/.exec(condition) ?? [];
-    const field = this.form.elements.namedItem(name);
-    return field && "value" in field ? values.split("|").includes(String(field.value)) !== (not === "!") : null;
+  resolve(facts) {
+    for (const control of this.controls.values()) control.resolve(facts[control.name]);
   }
 
   /**
-   * Say at a control what is wrong with it; without a name, clear all.
+   * Say at a control what is wrong with it, and open the fold it is in; without a name, clear all.
    * @param {string} [name]
    * @param {string} [text]
    */
-  complain(name, text) {
-    for (const field of this.form.querySelectorAll("[aria-invalid]")) field.removeAttribute("aria-invalid");
-    for (const message of this.form.querySelectorAll(".message")) message.textContent = "";
-    if (!name || !text) return false;
-    const field = this.form.elements.namedItem(name);
-    const message = this.form.querySelector(`[data-message-for="${name}"]`);
-    if (!(field instanceof HTMLElement) || !message) return false;
-    field.setAttribute("aria-invalid", "true");
-    message.textContent = text;
-    return true;
+  complain(name = "", text = "") {
+    for (const control of this.controls.values()) control.complain(control.name === name ? text : "");
+    return this.controls.has(name) && text !== "";
   }
-}
-
-/** @param {Field} field */
-const normalOf = (field) => field.closest("[data-default]")?.getAttribute("data-default") ?? "";
-
-/** @param {HTMLInputElement} slider */
-const rangeOf = (slider) => ({
-  low: Number(slider.dataset.low),
-  high: Number(slider.dataset.high),
-  step: Number(slider.dataset.step),
-  word: slider.dataset.word ?? "",
-});
-
-/**
- * Value at a slider's position; the last position is the word, as in "auto".
- * @param {HTMLInputElement} slider
- */
-export function valueAt(slider) {
-  const { low, high, step, word } = rangeOf(slider);
-  const share = Number(slider.value) / Number(slider.max);
-  if (word && share === 1) return word;
-  const zero = low === 0 && slider.dataset.scale === "log" ? step : 0;
-  const raw = slider.dataset.scale === "log" ? logAt(share, low + zero, high) - zero : low + share * (high - low);
-  return tidy(raw, low, high, step);
-}
-
-/**
- * @param {number} share
- * @param {number} low
- * @param {number} high
- */
-const logAt = (share, low, high) => low * (high / low) ** share;
-
-/**
- * Nearest step, and no more than two or three significant digits: sliders give round numbers.
- * @param {number} raw
- * @param {number} low
- * @param {number} high
- * @param {number} step
- */
-function tidy(raw, low, high, step) {
-  const grain = Math.max(step, 10 ** Math.floor(Math.log10(Math.max(raw, step)) - 1) / 2);
-  const coarse = grain > step ? Math.max(step, Math.round(grain / step) * step) : step;
-  const value = Math.min(high, Math.max(low, Math.round(raw / coarse) * coarse));
-  return String(Number(value.toPrecision(12)));
-}
-
-/**
- * Put a slider where its field's value is.
- * @param {HTMLInputElement} slider
- * @param {Field} field
- */
-export function follow(slider, field) {
-  const { low, high, step, word } = rangeOf(slider);
-  const value = Number(field.value);
-  const zero = low === 0 && slider.dataset.scale === "log" ? step : 0;
-  const share =
-    slider.dataset.scale === "log"
-      ? Math.log((value + zero) / (low + zero)) / Math.log(high / (low + zero))
-      : (value - low) / (high - low);
-  const isWord = word && field.value.trim() === word;
-  slider.value = String(Math.round((isWord ? 1 : Math.min(1, Math.max(0, share || 0))) * Number(slider.max)));
-  say(slider, field);
-}
-
-/**
- * @param {HTMLInputElement} slider
- * @param {Field} field
- */
-function say(slider, field) {
-  slider.style.setProperty("--at", `${(100 * Number(slider.value)) / Number(slider.max)}%`);
-  slider.setAttribute("aria-valuetext", `${field.value} ${slider.dataset.unit ?? ""}`.trim());
 }

@@ -36,9 +36,7 @@ class Lab {
   constructor() {
     this.stage = new Stage(byId("main"));
     this.data = this.stage.main.dataset;
-    this.controls = new Controls(/** @type {HTMLFormElement} */ (byId("controls")), (...change) =>
-      this.changed(...change),
-    );
+    this.controls = new Controls(/** @type {HTMLFormElement} */ (byId("controls")), (changes) => this.changed(changes));
     this.notice = new Notice(this.controls);
     this.upload = new Upload(this.data.tracesUrl ?? "", this.notice, (sha256) => this.stage.state.traceQuery(sha256));
     this.focus = new Focus((run) => this.focused(run));
@@ -84,15 +82,13 @@ class Lab {
   }
 
   /**
-   * A control has moved.
-   * @param {string} name
-   * @param {string} value
-   * @param {string} normal
+   * Controls have moved.
+   * @param {import("./controls.js").Change[]} changes
    */
-  changed(name, value, normal) {
+  changed(changes) {
     this.inputAt = performance.now();
-    this.stage.state.set(name, value, normal);
-    this.change = `${this.controls.labelOf(name)}: ${value}.`;
+    for (const { name, value, normal } of changes) this.stage.state.set(name, value, normal);
+    this.change = changes.map(({ name, value }) => `${this.controls.labelOf(name)}: ${value || "none"}.`).join(" ");
     for (const current of document.querySelectorAll(".preset[aria-current]")) current.removeAttribute("aria-current");
     this.isBad = false;
     this.stage.load();
@@ -108,6 +104,7 @@ class Lab {
     if (this.inputAt) measure(this.inputAt, seq);
     this.inputAt = 0;
     this.notice.clear();
+    this.controls.resolve(scene.runs.a.facts);
     if (isFirst) this.begin();
     else if (!this.stage.playhead.isPlaying) this.settled(DRAG_MS);
   }

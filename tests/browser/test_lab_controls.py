@@ -118,8 +118,82 @@ def test_names_follow_the_controls(page: Page) -> None:
     page.goto("/lab/?rate=3&num_requests=12&max_num_seqs=4&t=1")
     wait_for_picture(page)
     expect(page.get_by_role("heading", level=2, name="Continuous batching")).to_be_visible()
-    page.get_by_role("radio", name="static").check(force=True)
+    page.get_by_role("radio", name="static", exact=True).check(force=True)
     page.locator("#c-max_num_seqs").fill("3")
     expect(page.get_by_role("heading", level=2, name="Static batching")).to_be_visible()
     expect(page.locator("[data-focus=a]")).to_have_text("Static")
     expect(page.locator("#timeline-head")).to_contain_text("3 slots")
+
+
+def test_help_opens_by_keyboard_and_names_the_flags(lab: Page) -> None:
+    name = lab.get_by_role("button", name="Token budget per step", exact=True)
+    name.press("Enter")
+    tip = lab.locator("#h-max_num_batched_tokens")
+    expect(tip).to_be_visible()
+    for flag in ("--max-num-batched-tokens", "--chunked-prefill-size", "--max_num_tokens", "--batch-size"):
+        expect(tip).to_contain_text(flag)
+    lab.keyboard.press("Escape")
+    expect(tip).to_be_hidden()
+    expect(name).to_be_focused()
+
+
+def test_reset_appears_with_a_value_and_takes_it_back(lab: Page) -> None:
+    back = lab.get_by_role("button", name="Reset Block size")
+    expect(back).to_be_hidden()
+    lab.locator("#c-block_size").fill("32")
+    back.click()
+    expect(lab.locator("#c-block_size")).to_have_value("16")
+    expect(back).to_be_hidden()
+    expect(lab).not_to_have_url(re.compile("block_size="))
+
+
+def test_reset_all_leaves_the_comparison(lab: Page) -> None:
+    lab.get_by_role("button", name="Reset all").click()
+    expect(lab).not_to_have_url(re.compile(r"[?&](rate|max_num_seqs|num_requests)="))
+    expect(lab).to_have_url(re.compile(r"b\.batching=static"))
+    expect(lab.locator("#c-max_num_seqs")).to_have_value("256")
+
+
+def test_choice_takes_effect_away_from_other_controls_and_says_why(lab: Page) -> None:
+    lab.locator("summary", has_text="of Memory").click()
+    share = lab.locator("#c-gpu_memory_utilization")
+    expect(share).to_be_enabled()
+    lab.locator("#c-num_gpu_blocks").fill("2049")
+    expect(share).to_be_disabled()
+    expect(lab.locator("#w-gpu_memory_utilization")).to_have_text("the number of KV blocks is set")
+    lab.locator('select[name="load"]').select_option("closed")
+    expect(lab.locator('[data-control="rate"]')).to_be_hidden()
+    expect(lab.locator("#c-concurrency")).to_be_visible()
+
+
+def test_auto_shows_what_it_comes_to(lab: Page) -> None:
+    result = lab.locator('[data-resolved="num_gpu_blocks"]')
+    expect(result).to_have_text(re.compile(r"auto: [\d,]+"))
+    before = result.inner_text()
+    lab.locator("#c-block_size").fill("32")
+    expect(result).not_to_have_text(before)
+    lab.locator("#c-num_gpu_blocks").fill("2049")
+    expect(result).to_have_text("")
+
+
+def test_message_opens_the_fold_it_is_in(lab: Page, complaints: list[str]) -> None:
+    lab.evaluate("() => document.querySelector('#c-watermark').closest('details').open = true")
+    lab.locator("#c-watermark").fill("7")
+    lab.evaluate("() => document.querySelector('#c-watermark').closest('details').open = false")
+    expect(lab.locator("#m-watermark")).to_contain_text("watermark")
+    expect(lab.locator("#m-watermark")).to_be_visible()
+    lab.locator("#c-watermark").fill("0.1")
+    expect(lab.locator("#m-watermark")).to_be_hidden()
+    expect(lab.locator("summary", has_text="of Server")).to_contain_text("1 changed")
+    complaints.clear()
+
+
+def test_list_is_taken_when_it_is_complete(lab: Page) -> None:
+    lab.locator("summary", has_text="of Workload").click()
+    field = lab.locator("#c-output_list")
+    field.press_sequentially("5,6,")
+    expect(lab.locator("#notice")).to_be_hidden()
+    field.press_sequentially("7")
+    field.press("Enter")
+    expect(lab).to_have_url(re.compile("output_list=5,6,7"))
+    expect(lab.locator("#c-num_requests")).to_be_disabled()
