@@ -11,6 +11,7 @@ from app.course import MOST_REQUESTS, MOST_STEPS, is_long
 from app.curves import curves_json
 from app.figures import course_json
 from app.form import groups_of, hidden_of
+from app.formulas import batch_curve_json, roofline_json
 from app.frames import frame_view
 from app.gallery import FIGURES, OPEN_FIGURES
 from app.moment import end_of
@@ -59,7 +60,12 @@ def lab_view(views: Views, runs: Mapping[str, Run], is_given: bool) -> LabView:
         presets=preset_links(views.scenarios),
         picture_query=write_query(views.scenarios, full=True, t=t_s),
         metrics=metric_views(metrics, labels, panel.is_timed),
-        charts={"course": course_json(named), "load-curve": curves_json(named)},
+        charts={
+            "course": course_json(named),
+            "batch-curve": batch_curve_json(named),
+            "roofline": roofline_json(named),
+            "load-curve": curves_json(named),
+        },
     )
 
 

@@ -15,7 +15,8 @@ export class Chart {
     this.figure = JSON.parse(card.querySelector("script[type='application/json']")?.textContent ?? "{}");
     this.revision = 0;
     this.timer = 0;
-    this.at = {};
+    /** Where the playhead's shapes are now, the first shape's first. @type {() => object[]} */
+    this.placed = () => [];
     /** @type {any[]} */
     this.shapes = [];
     this.isDrawn = false;
@@ -34,7 +35,7 @@ export class Chart {
     const layout = themed(this.figure.layout, this.stage.palette, place);
     layout.datarevision = revision;
     this.shapes = layout.shapes ?? [];
-    if (this.shapes.length) Object.assign(this.shapes[0], this.at);
+    for (const [i, place] of this.placed().entries()) Object.assign(this.shapes[i], place);
     await plotly.react(this.box, data, layout, this.figure.config);
     this.isDrawn = true;
     this.box.dataset.drawn = "true";
@@ -45,7 +46,15 @@ export class Chart {
    * @param {number} x
    */
   move(x) {
-    this.at = { x0: x, x1: x };
+    this.follow(() => [{ x0: x, x1: x }]);
+  }
+
+  /**
+   * Move the first shapes, at most every sixth frame.
+   * @param {() => object[]} placed what changes of each; asked when it is time
+   */
+  follow(placed) {
+    this.placed = placed;
     this.timer ||= window.setTimeout(() => this.moveNow(), MOVE_MS);
   }
 
@@ -54,8 +63,8 @@ export class Chart {
     if (!this.isDrawn || !this.shapes.length) return;
     const plotly = await loadPlotly("");
     // The whole array: setting shapes[0].x0 alone makes Plotly draw everything anew (70 times slower).
-    const [line, ...others] = this.shapes;
-    plotly.relayout(this.box, { shapes: [{ ...line, ...this.at }, ...others] });
+    const places = this.placed();
+    plotly.relayout(this.box, { shapes: this.shapes.map((shape, i) => ({ ...shape, ...places[i] })) });
   }
 }
 

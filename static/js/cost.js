@@ -138,7 +138,7 @@ const smooth = (a, b) => Math.sqrt(a * a + b * b);
  * @param {number} base
  * @param {number} exponent
  */
-function power(base, exponent) {
+export function power(base, exponent) {
   let result = 1;
   let square = base;
   for (let n = exponent; n > 0 && result > 0; n = Math.floor(n / 2)) {

@@ -10,15 +10,23 @@ const MODULES = {
   timeline: async () => timeline,
   course: () => import("./figures/course.js"),
   "load-curve": () => import("./figures/load-curve.js"),
+  "batch-curve": () => import("./figures/batch-curve.js"),
+  roofline: () => import("./figures/roofline.js"),
 };
 
 /** Figures that show block ids, which are asked for after the picture. */
-const WITH_BLOCKS = new Set(["kv-map"]);
+const WITH_BLOCKS = new Set(["kv-map", "roofline"]);
+
+/** Figures that show what follows from a formula, which is asked for with the runs. */
+const WITH_COSTS = new Set(["batch-curve", "roofline"]);
 
 /** @param {string} name */
 export const needsBlocks = (name) => WITH_BLOCKS.has(name);
 
 /**
+/** @param {string} name */
+export const needsCosts = (name) => WITH_COSTS.has(name);
+
  * @param {string} name of a figure
  * @returns {Promise<Module | undefined>} undefined if the server tells all of it
  */

@@ -8,10 +8,12 @@
  * @property {() => void} [draw] draw anew: after show, at another size, in other colours
  * @property {() => void} [move] the playhead is elsewhere
  * @property {() => void} [light] another request is lit
+ * @property {() => void} [costs] the formulas of what the controls say have come, before the runs
  * @property {() => void} [frame] the server's state of the step has come into the card
  */
 
-import { needsBlocks, open } from "./gallery.js";
+import { CostBook } from "./costs.js";
+import { needsBlocks, needsCosts, open } from "./gallery.js";
 import { Loader } from "./loader.js";
 import { readPalette } from "./palette.js";
 import { Playhead } from "./playhead.js";
@@ -48,6 +50,7 @@ export class Stage extends EventTarget {
     this.lit = null;
     /** @type {Record<string, Replay>} */
     this.replays = {};
+    this.costs = new CostBook(this.state, stepsUrl, () => this.each("costs"));
     this.detail = { timer: 0, abort: new AbortController() };
     this.loader = new Loader(
       (signal) => fetchScene(this.state, this.urls, this.most, this.window.span, signal),
@@ -102,6 +105,7 @@ export class Stage extends EventTarget {
   load() {
     clearTimeout(this.detail.timer);
     this.detail.abort.abort();
+    this.wantCosts();
     return this.loader.want();
   }
 
@@ -133,6 +137,11 @@ export class Stage extends EventTarget {
     clearTimeout(this.detail.timer);
     if (!this.scene || this.scene.hasBlocks || ![...this.views.keys()].some(needsBlocks)) return;
     this.detail.timer = window.setTimeout(() => this.fetchBlocks(), DETAIL_MS);
+  }
+
+  /** Formulas are asked for beside the runs, while a figure shows them. */
+  wantCosts() {
+    if ([...this.views.keys()].some(needsCosts)) this.costs.want();
   }
 
   async fetchBlocks() {
@@ -209,13 +218,14 @@ export class Stage extends EventTarget {
     const view = module.mount(card, this);
     this.views.set(name, view);
     this.sizes.observe(card);
+    if (needsCosts(name)) this.costs.want();
     if (!this.scene) return;
     present(view, this.scene);
     view.move?.();
     this.wantBlocks();
   }
 
-  /** @param {"move" | "light" | "frame"} what */
+  /** @param {"move" | "light" | "costs" | "frame"} what */
   each(what) {
     if (this.scene) for (const view of this.views.values()) view[what]?.();
   }
