@@ -8,6 +8,7 @@ import * as timeline from "./figures/timeline.js";
 /** @type {Record<string, () => Promise<Module>>} */
 const MODULES = {
   timeline: async () => timeline,
+  "kv-map": () => import("./figures/kv-map.js"),
   course: () => import("./figures/course.js"),
   "load-curve": () => import("./figures/load-curve.js"),
   "batch-curve": () => import("./figures/batch-curve.js"),
