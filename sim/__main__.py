@@ -1,4 +1,4 @@
-"""The command line: `python -m sim run | sweep | conformance | bench | compile`; `--json` on each.
+"""The command line: `python -m sim run | sweep | import | conformance | bench | compile`; `--json` on each.
 
 Exit code 1 if a check fails, 2 for bad input with one line that names the field.
 """
@@ -23,11 +23,14 @@ from sim.axis import Axis, read_axis
 from sim.bench import bench as measure
 from sim.engine.compiled import IS_COMPILED
 from sim.errors import ScenarioError
+from sim.importers import read_paste
+from sim.importers.told import lines_of
 from sim.report import requests_csv, summary_of
 from sim.run import Run, Session
 from sim.scenario import Scenario, scenario_from
 from sim.sweep import CURVES, Crossing, Point, crossing_of, curves_of, peak_of, points, spots
 from sim.workload import Trace, read_trace
+from sim.workload.read import MAX_BYTES
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, help=__doc__, pretty_exceptions_enable=False)
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
@@ -205,6 +208,24 @@ def _in_words(crossing: Crossing, path: str, level: float, axis: Axis) -> str:
         return f"{path} = {level:g}: {where}"
     band = f"{crossing.low:.4g} to {crossing.high:.4g} over {crossing.crossed} of {seeds} seeds"
     return f"{path} reaches {level:g} at {axis.name} = {crossing.mean:.4g} ({band})"
+
+
+@app.command("import")
+def import_text(
+    file: Annotated[Path, typer.Argument(help="A command, log, benchmark's result or trace; - is standard input.")],
+    as_json: Json = False,
+) -> None:
+    """Read what you run: the scenario that a text describes, and the figures that it reports."""
+    try:
+        data = sys.stdin.buffer.read(MAX_BYTES + 1) if str(file) == "-" else file.read_bytes()
+    except OSError as error:
+        raise ScenarioError("file", file, f"a file that can be read ({error.strerror})") from None
+    reading = read_paste(data, file.name)
+    if as_json:
+        typer.echo(json.dumps(reading.as_json()))
+    else:
+        for line in lines_of(reading):
+            typer.echo(line)
 
 
 @app.command()

@@ -1,0 +1,88 @@
+"""From what a text says to a scenario that can be run today, with every step away from the text said in words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from sim.errors import ScenarioError
+from sim.importers.flags_llama import AUTO_SLOTS
+from sim.importers.reading import Reading
+from sim.parameters import BY_NAME
+from sim.scenario import Scenario, scenario_from
+
+BLOCK_TOKENS = 16
+LLAMA_BATCH = 2048
+"""llama-server's n_batch where the command does not say it."""
+
+IMITATED = {
+    "sglang": "prefill goes before decode there, admission reserves output, and a full pool retracts other requests",
+    "llama-server": "slots are filled by their number there, and a full pool fails requests instead of preempting",
+    "tensorrt-llm": "requests are admitted there only if their whole output fits, so none is preempted",
+}
+"""What differs of an engine whose scheduler is imitated by vLLM's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Playable:
+    """Settings that `scenario_from` accepts, and in words what of the text they leave out or imitate."""
+
+    settings: dict[str, Any]
+    notes: tuple[str, ...]
+
+    @property
+    def scenario(self) -> Scenario:
+        """The scenario."""
+        return scenario_from(self.settings)
+
+
+def playable(reading: Reading) -> Playable:
+    """Settings for a scenario from a reading.
+
+    Notes
+    -----
+    An engine that is not simulated yet is imitated by vLLM's scheduler; a value that another one excludes is left out.
+    Both are said, never silent.
+    """
+    settings = {name: value for name, value in reading.params.items() if name in BY_NAME}
+    notes: list[str] = []
+    engine = reading.engine
+    if engine and engine in BY_NAME["engine"].choices:
+        settings["engine"] = engine
+    elif engine:
+        notes.append(f"{engine} is imitated by vLLM's scheduler until it has its own here: {IMITATED[engine]}.")
+        if engine == "llama-server":
+            settings = _as_slots(settings, reading, notes)
+    while True:
+        try:
+            scenario_from(settings)
+        except ScenarioError as error:
+            if error.field not in settings:
+                settings.pop(next(iter(settings)))
+                continue
+            notes.append(f"{error.field} = {settings.pop(error.field)} is left out: allowed is {error.allowed}.")
+        else:
+            return Playable(settings, tuple(notes))
+
+
+def _as_slots(settings: dict[str, Any], reading: Reading, notes: list[str]) -> dict[str, Any]:
+    """Slots of a llama-server as vLLM's scheduler can have them: a reservation a slot, or one pool."""
+    is_unified = bool(reading.params.get("kv_unified"))
+    slots = reading.params.get("parallel", AUTO_SLOTS)
+    budget = max(reading.params.get("n_batch", LLAMA_BATCH), slots)
+    changed: dict[str, Any] = {
+        "prefix_cache": "per_slot",
+        "scheduler_reserve_full_isl": False,
+        "max_num_batched_tokens": budget,
+    }
+    if not is_unified:
+        changed["kv"] = "contiguous"
+    tokens = reading.figures.get("kv_tokens")
+    if isinstance(tokens, int) and tokens >= BLOCK_TOKENS:
+        changed["num_gpu_blocks"] = tokens // BLOCK_TOKENS + 1
+    notes.append(
+        f"{slots} slots {'from one pool' if is_unified else 'with a reserved context each (kv = contiguous)'}, each "
+        "with the "
+        f"prefix of its last request; steps of at most {budget:,} tokens."
+    )
+    return {**settings, **changed}
