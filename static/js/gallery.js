@@ -10,16 +10,16 @@ const MODULES = {
   timeline: async () => timeline,
   "kv-map": () => import("./figures/kv-map.js"),
   course: () => import("./figures/course.js"),
-  "load-curve": () => import("./figures/load-curve.js"),
+  memory: () => import("./figures/memory.js"),
   "batch-curve": () => import("./figures/batch-curve.js"),
   roofline: () => import("./figures/roofline.js"),
 };
 
 /** Figures that show block ids, which are asked for after the picture. */
-const WITH_BLOCKS = new Set(["kv-map", "roofline"]);
+const WITH_BLOCKS = new Set(["kv-map", "memory", "roofline"]);
 
 /** Figures that show what follows from a formula, which is asked for with the runs. */
-const WITH_COSTS = new Set(["batch-curve", "roofline"]);
+const WITH_COSTS = new Set(["memory", "batch-curve", "roofline"]);
 
 /** @param {string} name */
 export const needsBlocks = (name) => WITH_BLOCKS.has(name);
