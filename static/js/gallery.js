@@ -13,6 +13,7 @@ const MODULES = {
   memory: () => import("./figures/memory.js"),
   "batch-curve": () => import("./figures/batch-curve.js"),
   roofline: () => import("./figures/roofline.js"),
+  "load-curve": () => import("./figures/load-curve.js"),
 };
 
 /** Figures that show block ids, which are asked for after the picture. */
@@ -24,10 +25,10 @@ const WITH_COSTS = new Set(["memory", "batch-curve", "roofline"]);
 /** @param {string} name */
 export const needsBlocks = (name) => WITH_BLOCKS.has(name);
 
-/**
 /** @param {string} name */
 export const needsCosts = (name) => WITH_COSTS.has(name);
 
+/**
  * @param {string} name of a figure
  * @returns {Promise<Module | undefined>} undefined if the server tells all of it
  */
