@@ -21,6 +21,7 @@ from rich.table import Table
 from sim import conformance as conform
 from sim.axis import Axis, read_axis
 from sim.bench import bench as measure
+from sim.dialects import DEFAULT
 from sim.engine.compiled import IS_COMPILED
 from sim.errors import ScenarioError
 from sim.importers import read_paste
@@ -83,6 +84,7 @@ def run(
     trace: Annotated[Path | None, typer.Option(help="Trace file: CSV or JSON lines, gzip too.")] = None,
     settings: Annotated[list[str] | None, typer.Option("--set", help="name=value, as in a URL.")] = None,
     csv: Annotated[Path | None, typer.Option(help="Write a row per request to this file.")] = None,
+    dialect: Annotated[str, typer.Option(help="Whose definitions: vllm, guidellm or aiperf.")] = DEFAULT,
     as_json: Json = False,
 ) -> None:
     """Simulate a scenario and print what it comes to."""
@@ -93,7 +95,7 @@ def run(
             csv.write_text(requests_csv(result))
         except OSError as error:
             raise ScenarioError("--csv", csv, f"a file that can be written ({error.strerror})") from None
-    summary = summary_of(result)
+    summary = summary_of(result, dialect=dialect)
     if as_json:
         typer.echo(json.dumps(summary))
     else:

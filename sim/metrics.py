@@ -93,12 +93,16 @@ class Measured:
     @cached_property
     def good_count(self) -> int:
         """Finished requests that meet every SLO."""
-        ttft_ms, tpot_ms = self.ttft_s * 1000, self.tpot_s * 1000
+        return int(np.count_nonzero(self.is_good(self.tpot_s)))
+
+    def is_good(self, tpot_s: Floats) -> Bools:
+        """Which finished requests meet every SLO, each with the time per output token [s] that a tool gives it."""
+        ttft_ms, tpot_ms = self.ttft_s * 1000, tpot_s * 1000
         is_good = (ttft_ms <= self.slo.slo_ttft_ms) & (tpot_ms <= self.slo.slo_tpot_ms)
         if self.later:
             slo, is_later = self.later.slo, self.arrival_s[self.is_finished] >= self.later.time_s
             is_good = np.where(is_later, (ttft_ms <= slo.slo_ttft_ms) & (tpot_ms <= slo.slo_tpot_ms), is_good)
-        return int(np.count_nonzero(is_good))
+        return is_good
 
     def total(self, column: Ints) -> float:
         """Sum over finished requests."""
@@ -106,7 +110,7 @@ class Measured:
 
     def slot_share(self, slot_seconds: float) -> float | None:
         """Share of all slot-seconds of the run."""
-        return _ratio(slot_seconds, self.slots * self.duration_s + self._slot_seconds_of_fork())
+        return ratio(slot_seconds, self.slots * self.duration_s + self._slot_seconds_of_fork())
 
     def _slot_seconds_of_fork(self) -> float:
         """Slot-seconds that a fork adds or takes; a slot that it takes away counts while a request is still in it."""
@@ -136,34 +140,36 @@ def summary(measured: Measured) -> dict[str, Any]:
     return {metric.name: metric.compute(measured) for metric in METRICS}
 
 
-def _ratio(part: float, whole: float) -> float | None:
+def ratio(part: float, whole: float) -> float | None:
+    """Part of a whole; None if there is nothing to be a part of."""
     return part / whole if whole > 0 else None
 
 
-def _distribution(values: Floats) -> Distribution:
+def distribution_of(values: Floats) -> Distribution:
     """Mean and percentiles, by linear interpolation as NumPy does."""
     if len(values) == 0:
-        return _named([None] * (1 + len(PERCENTILES)))
+        return named([None] * (1 + len(PERCENTILES)))
     ordered = np.sort(values)
     position = np.array(PERCENTILES) / 100 * (len(values) - 1)
     lower = position.astype(np.int64)
     upper = np.minimum(lower + 1, len(values) - 1)
     percentiles = ordered[lower] + (ordered[upper] - ordered[lower]) * (position - lower)
-    return _named([values.mean(), *percentiles])
+    return named([values.mean(), *percentiles])
 
 
-def _named(values: Sequence[float | None]) -> Distribution:
+def named(values: Sequence[float | None]) -> Distribution:
+    """Mean and percentiles by name."""
     names = ("mean", *(f"p{p}" for p in PERCENTILES))
     return {name: None if value is None else float(value) for name, value in zip(names, values, strict=True)}
 
 
-def _weighted_distribution(values: Floats, counts: Ints) -> Distribution:
-    """`_distribution` of values that occur `counts` times, without writing them out."""
+def weighted_distribution(values: Floats, counts: Ints) -> Distribution:
+    """`distribution_of` of values that occur `counts` times, without writing them out."""
     order = np.argsort(values, kind="stable")
     order = order[counts[order] > 0]
     values, ends = values[order], np.cumsum(counts[order], dtype=np.int64)
     if len(values) == 0:
-        return _distribution(values)
+        return distribution_of(values)
     last = ends[-1] - 1
     position = np.array(PERCENTILES) / 100 * last
     lower, upper = (
@@ -171,7 +177,7 @@ def _weighted_distribution(values: Floats, counts: Ints) -> Distribution:
         for rank in (np.floor(position), np.floor(position) + 1)
     )
     percentiles = lower + (upper - lower) * (position - np.floor(position))
-    return _named([values @ np.diff(ends, prepend=0) / ends[-1], *percentiles])
+    return named([values @ np.diff(ends, prepend=0) / ends[-1], *percentiles])
 
 
 def _idle_slot_share(m: Measured) -> float | None:
@@ -192,17 +198,17 @@ def _held_slot_share(m: Measured) -> float | None:
 
 def _hit_share(m: Measured) -> float | None:
     is_scheduled = ~np.isnan(m.scheduled_s)
-    return _ratio(float(m.hit_tokens[is_scheduled].sum()), float(m.prompt_tokens[is_scheduled].sum(dtype=np.int64)))
+    return ratio(float(m.hit_tokens[is_scheduled].sum()), float(m.prompt_tokens[is_scheduled].sum(dtype=np.int64)))
 
 
 def _bound_share(m: Measured) -> dict[str, float | None]:
     seconds = np.bincount(m.bound, m.step_duration_s, minlength=len(BOUNDS))
-    return {name: _ratio(float(s), float(seconds.sum())) for name, s in zip(BOUNDS, seconds, strict=True)}
+    return {name: ratio(float(s), float(seconds.sum())) for name, s in zip(BOUNDS, seconds, strict=True)}
 
 
 def _padding_share(m: Measured) -> float | None:
     padding, computed = float(m.padding.sum(dtype=np.int64)), float(m.computed.sum(dtype=np.int64))
-    return _ratio(padding, padding + computed)
+    return ratio(padding, padding + computed)
 
 
 def _later_tokens(m: Measured) -> Floats:
@@ -217,35 +223,35 @@ SCHEDULING = ("max_num_seqs", "max_num_batched_tokens", "batching", "prefill")
 # fmt: off
 METRICS: tuple[Metric, ...] = (
     Metric("ttft_s", "s", "Time to first token: from arrival, waiting and prefill",
-           (*LOAD, "prompt_tokens", "prefix_cache", *SCHEDULING, *HARDWARE), lambda m: _distribution(m.ttft_s)),
+           (*LOAD, "prompt_tokens", "prefix_cache", *SCHEDULING, *HARDWARE), lambda m: distribution_of(m.ttft_s)),
     Metric("tpot_s", "s", "Time per output token after the first, one mean per request of two tokens or more",
-           ("gpu", "weights", "kv_cache_dtype", "max_num_seqs", *LENGTHS), lambda m: _distribution(_later_tokens(m))),
+           ("gpu", "weights", "kv_cache_dtype", "max_num_seqs", *LENGTHS), lambda m: distribution_of(_later_tokens(m))),
     Metric("itl_s", "s", "Inter-token latency: every gap between consecutive outputs of all requests",
            ("gpu", "weights", "max_num_seqs", "max_num_batched_tokens", "prefill", "num_speculative_tokens"),
-           lambda m: _weighted_distribution(m.gap_s, m.gap_counts)),
+           lambda m: weighted_distribution(m.gap_s, m.gap_counts)),
     Metric("e2e_s", "s", "From arrival to last token",
            (*LOAD, "output_tokens", *SCHEDULING, *HARDWARE),
-           lambda m: _distribution((m.finish_s - m.arrival_s)[m.is_finished])),
+           lambda m: distribution_of((m.finish_s - m.arrival_s)[m.is_finished])),
     Metric("queue_s", "s", "From arrival until first scheduled",
            (*LOAD, "max_num_seqs", "batching", "kv", "num_gpu_blocks", "gpu_memory_utilization"),
-           lambda m: _distribution((m.scheduled_s - m.arrival_s)[m.is_finished])),
+           lambda m: distribution_of((m.scheduled_s - m.arrival_s)[m.is_finished])),
     Metric("prefill_s", "s", "From first scheduled to first token",
            ("prompt_tokens", "prefix_cache", "max_num_batched_tokens", "prefill", "gpu"),
-           lambda m: _distribution((m.first_s - m.scheduled_s)[m.is_finished])),
+           lambda m: distribution_of((m.first_s - m.scheduled_s)[m.is_finished])),
     Metric("output_tokens_per_s", "tokens/s", "Output tokens of finished requests / duration",
            ("rate", "max_num_seqs", "num_gpu_blocks", "kv_cache_dtype", *HARDWARE),
-           lambda m: _ratio(m.total(m.output_tokens), m.duration_s)),
+           lambda m: ratio(m.total(m.output_tokens), m.duration_s)),
     Metric("total_tokens_per_s", "tokens/s", "Prompt and output tokens of finished requests / duration",
            ("rate", *LENGTHS, "max_num_seqs", *HARDWARE),
-           lambda m: _ratio(m.total(m.prompt_tokens) + m.total(m.output_tokens), m.duration_s)),
+           lambda m: ratio(m.total(m.prompt_tokens) + m.total(m.output_tokens), m.duration_s)),
     Metric("requests_per_s", "requests/s", "Finished requests / duration",
-           ("rate", "max_num_seqs", *HARDWARE), lambda m: _ratio(m.is_finished.sum(), m.duration_s)),
+           ("rate", "max_num_seqs", *HARDWARE), lambda m: ratio(m.is_finished.sum(), m.duration_s)),
     Metric("goodput_rps", "requests/s", "Finished requests that meet every SLO / duration",
            ("slo_ttft_ms", "slo_tpot_ms", *LOAD, *SCHEDULING, *HARDWARE),
-           lambda m: _ratio(m.good_count, m.duration_s)),
+           lambda m: ratio(m.good_count, m.duration_s)),
     Metric("slo_attainment", "", "Requests that meet every SLO / requests finished or rejected",
            ("slo_ttft_ms", "slo_tpot_ms", "max_waiting", *LOAD, *SCHEDULING),
-           lambda m: _ratio(m.good_count, float(m.is_finished.sum() + m.is_rejected.sum()))),
+           lambda m: ratio(m.good_count, float(m.is_finished.sum() + m.is_rejected.sum()))),
     Metric("preemptions", "", "Times a running request lost its KV blocks to another",
            ("num_gpu_blocks", "gpu_memory_utilization", "max_num_seqs", "output_tokens", "watermark"),
            lambda m: int(m.preemptions.sum())),

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import sim
+from sim.dialects import DEFAULT
 from sim.fork import FORK, PREFIX
 from sim.run import FINISHED, PENDING, REFUSED, REJECTED, Run
 from sim.scenario import Scenario, settings_of
@@ -17,15 +18,20 @@ from sim.scenario import Scenario, settings_of
 STATUSES = {PENDING: "pending", FINISHED: "finished", REJECTED: "rejected", REFUSED: "refused"}
 
 
-def summary_of(run: Run, with_requests: bool = False) -> dict[str, Any]:
-    """Summary as PARAMETERS define it; plain values, None where there is no value."""
+def summary_of(run: Run, with_requests: bool = False, dialect: str = DEFAULT) -> dict[str, Any]:
+    """Summary as PARAMETERS define it; plain values, None where there is no value.
+
+    In the terms of another tool it says which.
+    """
     summary = {
         "scenario": scenario_settings(run.scenario),
         "version": sim.__version__,
         "facts": run.facts,
-        "metrics": run.metrics(),
+        "metrics": run.metrics(dialect),
         "rejected": run.rejected,
     }
+    if dialect != DEFAULT:
+        summary["dialect"] = dialect
     return summary | ({"requests": request_columns(run)} if with_requests else {})
 
 

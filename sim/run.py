@@ -13,12 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sim.dialects import DEFAULT, metrics_in
 from sim.engine.layout import Config, Status
 from sim.engine.loop import NEVER_S
 from sim.engine.record import Kind
 from sim.engine.setup import LogSizes
 from sim.facts import facts_of
-from sim.frame import Frame, frame_of
+from sim.frame import Frame, Pool, frame_of, pool_of
 from sim.memory import KvPlan, kv_plan
 from sim.metrics import Later, Measured, summary
 from sim.recorder import CALL_STEPS, Recorder, Turn
@@ -114,40 +115,41 @@ class Run:
         values = np.concatenate([gaps[regular > 0], irregular])
         return values, np.concatenate([regular[regular > 0], np.ones(len(irregular), np.int32)])
 
-    def metrics(self) -> dict[str, Any]:
-        """Metrics by name, as METRICS.md defines them."""
-        return self._metrics
+    def metrics(self, dialect: str = DEFAULT) -> dict[str, Any]:
+        """Metrics by name, as METRICS.md defines them for a benchmark tool: see `sim.dialects`."""
+        return self._metrics if dialect == DEFAULT else metrics_in(dialect, self._measured())
 
     @cached_property
     def _metrics(self) -> dict[str, Any]:
+        return summary(self._measured())
+
+    def _measured(self) -> Measured:
         results, steps = self.results, self.steps
         gap_s, gap_counts = self.gaps()
-        return summary(
-            Measured(
-                arrival_s=results["arrival_s"],
-                scheduled_s=results["scheduled_s"],
-                first_s=results["first_s"],
-                finish_s=results["finish_s"],
-                prompt_tokens=self.requests.prompt_tokens,
-                output_tokens=results["outputs"],
-                hit_tokens=results["hit_tokens"],
-                preemptions=results["preemptions"],
-                is_finished=results["status"] == FINISHED,
-                is_rejected=results["status"] >= REJECTED,
-                gap_s=gap_s,
-                gap_counts=gap_counts,
-                step_start_s=steps["start_s"],
-                step_duration_s=steps["duration_s"],
-                active=steps["running"],
-                held=steps["held"],
-                waiting=steps["waiting"],
-                bound=steps["bound"],
-                computed=steps["prefill"] + steps["decode"],
-                padding=steps["padding"],
-                slots=self.scenario.server.max_num_seqs,
-                slo=self.scenario.slo,
-                later=self._later(),
-            )
+        return Measured(
+            arrival_s=results["arrival_s"],
+            scheduled_s=results["scheduled_s"],
+            first_s=results["first_s"],
+            finish_s=results["finish_s"],
+            prompt_tokens=self.requests.prompt_tokens,
+            output_tokens=results["outputs"],
+            hit_tokens=results["hit_tokens"],
+            preemptions=results["preemptions"],
+            is_finished=results["status"] == FINISHED,
+            is_rejected=results["status"] >= REJECTED,
+            gap_s=gap_s,
+            gap_counts=gap_counts,
+            step_start_s=steps["start_s"],
+            step_duration_s=steps["duration_s"],
+            active=steps["running"],
+            held=steps["held"],
+            waiting=steps["waiting"],
+            bound=steps["bound"],
+            computed=steps["prefill"] + steps["decode"],
+            padding=steps["padding"],
+            slots=self.scenario.server.max_num_seqs,
+            slo=self.scenario.slo,
+            later=self._later(),
         )
 
     @property
@@ -199,6 +201,17 @@ class Run:
         """
         with self._lock:
             return frame_of(self._replay_at(step))
+
+    def pool(self, step: int) -> Pool:
+        """Frame of a step with what every block holds.
+
+        Raises
+        ------
+        IndexError
+            If there is no such step.
+        """
+        with self._lock:
+            return pool_of(self._replay_at(step))
 
     def replay_before(self, step: int) -> Replay:
         """Replay of its own that stands before a step: the one before it is finished.
