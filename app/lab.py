@@ -17,10 +17,9 @@ from app.gallery import FIGURES, OPEN_FIGURES
 from app.moment import end_of
 from app.names import names_of, subtitle_of, title_of
 from app.params import VIEW_BY_NAME, Views, parse_query, read_query, write_query
-from app.presets import canonical, presets
+from app.presets import Preset, canonical, presets
 from app.view import FigureView, LabView, PanelView, PresetLink, RunView
 from sim.run import Run
-from sim.scenario import Scenario
 
 
 def opening(query: bytes) -> tuple[str, bool]:
@@ -57,7 +56,7 @@ def lab_view(views: Views, runs: Mapping[str, Run], is_given: bool) -> LabView:
         open_views=views.views,
         normal_views=OPEN_FIGURES,
         kept=urlencode(views.kept, safe=",:"),
-        presets=preset_links(views.scenarios),
+        presets=preset_links(runs),
         picture_query=write_query(views.scenarios, full=True, t=t_s),
         metrics=metric_views(metrics, labels, panel.is_timed),
         charts={
@@ -74,7 +73,7 @@ def panel_view(views: Views, runs: Mapping[str, Run]) -> PanelView:
     names, t_s = names_of(views.scenarios), _time_s(views, runs)
     frame = frame_view(runs, labels_of(views), views.run if views.run in runs else "a", t_s, views.page)
     return PanelView(
-        title=title_of(names),
+        title=title_of(names, views.scenarios),
         subtitle=subtitle_of(views.scenarios),
         is_timed=views.scenarios["a"].server.cost != "unit",
         runs=tuple(
@@ -113,13 +112,15 @@ def labels_of(views: Views) -> dict[str, str]:
     return {name: each.label for name, each in names_of(views.scenarios).items()}
 
 
-def preset_links(scenarios: Mapping[str, Scenario]) -> tuple[PresetLink, ...]:
-    """Presets as links; the one whose scenarios are shown is marked."""
-    shown = write_query(scenarios) if scenarios else ""
-    return tuple(
-        PresetLink(preset.title, preset.see, f"{preset.query}&t={preset.t:g}", canonical(preset.query) == shown)
-        for preset in presets()
-    )
+def preset_links(runs: Mapping[str, Run]) -> tuple[PresetLink, ...]:
+    """Presets as links; the one whose runs are shown is marked, and says what they come to."""
+    shown = write_query({name: run.scenario for name, run in runs.items()}) if runs else ""
+    return tuple(_preset_link(preset, runs, canonical(preset.query) == shown) for preset in presets())
+
+
+def _preset_link(preset: Preset, runs: Mapping[str, Run], is_current: bool) -> PresetLink:
+    remark = preset.remark(runs) if preset.remark and is_current else ""
+    return PresetLink(preset.title, preset.see, preset.link, is_current, remark)
 
 
 def _end_s(runs: Mapping[str, Run]) -> float:

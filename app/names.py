@@ -31,6 +31,9 @@ WORDS = {
     ("concurrency", "1"): "1 user",
     ("num_speculative_tokens", "1"): "1 draft",
     ("tensor_parallel_size", "1"): "1 GPU",
+    ("scheduler_reserve_full_isl", "true"): "whole prompts admitted",
+    ("scheduler_reserve_full_isl", "false"): "first chunks admitted",
+    ("prefix_groups", "1"): "one system prompt",
     ("async_scheduling", "true"): "async scheduling",
     ("async_scheduling", "false"): "no async scheduling",
 }
@@ -46,6 +49,7 @@ PHRASES = {
     "prompt_tokens": "{}-token prompts",
     "output_tokens": "{}-token outputs",
     "shared_prefix_tokens": "{} tokens shared",
+    "prefix_groups": "{} system prompts",
     "max_num_seqs": "{} slots",
     "max_num_batched_tokens": "budget {}",
     "num_gpu_blocks": "{} blocks",

@@ -96,6 +96,7 @@ class PresetLink:
     see: str
     query: str
     is_current: bool
+    remark: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -90,6 +90,7 @@ class Lab {
     for (const { name, value, normal } of changes) this.stage.state.set(name, value, normal);
     this.change = changes.map(({ name, value }) => `${this.controls.labelOf(name)}: ${value || "none"}.`).join(" ");
     for (const current of document.querySelectorAll(".preset[aria-current]")) current.removeAttribute("aria-current");
+    document.getElementById("see")?.toggleAttribute("hidden", true);
     this.isBad = false;
     this.stage.load();
   }

@@ -8,7 +8,6 @@ from app.controls import CONTROLS, Control
 from app.flags import FLAGS
 from app.form import groups_of, hidden_of
 from app.params import parse_query, read_query
-from app.presets import canonical, presets
 from app.view import Field
 from sim.parameters import BY_NAME
 
@@ -99,10 +98,3 @@ def test_form_without_scripts_keeps_the_rest_of_the_scenario() -> None:
     scenarios = read_query(parse_query("rate=2&num_requests=9&b.batching=static")).scenarios
     hidden = dict(hidden_of(scenarios, groups_of(scenarios), t=1.5))
     assert hidden == {"b.batching": "static", "t": "1.5"}
-
-
-def test_every_preset_is_a_readable_query() -> None:
-    for preset in presets():
-        views = read_query(parse_query(preset.query))
-        assert len(views.scenarios) == 2
-        assert canonical(preset.query)
