@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 PANELS = (("slots", "slots in use"), ("waiting", "waiting"), ("blocks", "KV blocks in use"))
-LOOKS = (("ink", "solid", 1.8), ("edge", "4px,3px", 1.5), ("wait", "1px,2px", 1.5))
+LOOKS = (("ink", "solid", 1.8), ("edge", "4px,3px", 1.5), ("wait", "1px,2px", 1.5), ("accent", "8px,3px", 1.5))
 CONFIG = {
     "displayModeBar": False,
     "responsive": True,

@@ -89,7 +89,7 @@ def names_of(scenarios: Mapping[str, Scenario]) -> dict[str, Name]:
     names = {name: _name(own[name] or ["batching"], values) for name, values in texts.items()}
     if FORK in scenarios:
         names[FORK] = _fork_name(texts["a"], scenarios[FORK])
-    return _told_apart(names)
+    return _told_apart({run: names[run] for run in scenarios})
 
 
 def _texts(scenario: Scenario) -> dict[str, str]:

@@ -7,8 +7,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from app.params import CONTROL_BY_NAME, VIEWS, Control, View
-from sim.parameters import PARAMETERS, Parameter
+from sim.fork import FORK, FORK_TIME, FORKABLE, PREFIX
+from sim.parameters import BY_NAME, PARAMETERS, Parameter
 from sim.values import write_value
+
+CHANGEABLE = tuple(BY_NAME[name] for name in FORKABLE)
 
 PROBLEM = {
     "type": "object",
@@ -53,12 +56,20 @@ def answers(description: str, content: Mapping[str, Mapping[str, Any]]) -> dict[
 def query_parameters(*views: str) -> dict[str, Any]:
     """`openapi_extra` of a route that takes a scenario and these view parameters."""
     scenario = [_query(p.name, _help(p), parameter_schema(p)) for p in PARAMETERS]
+    scenario.append(_query(FORK, _help(FORK_TIME), parameter_schema(FORK_TIME)))
+    scenario += [_query(PREFIX + p.name, f"{_help(p)}, after the fork", _changed_schema(p)) for p in CHANGEABLE]
     return {"parameters": scenario + [_query(v.name, v.help, _view_schema(v)) for v in VIEWS if v.name in views]}
 
 
 def describe_parameters() -> list[dict[str, Any]]:
     """Every parameter with its range, default and control, as /api/v1/params answers."""
     return [_describe(parameter) for parameter in PARAMETERS]
+
+
+def describe_fork() -> dict[str, Any]:
+    """The fork: its time, and what can change then."""
+    time = {name: getattr(FORK_TIME, name) for name in ("name", "kind", "unit", "help", "allowed")}
+    return time | {"changes": list(FORKABLE)}
 
 
 def describe_views() -> list[dict[str, Any]]:
@@ -73,6 +84,11 @@ def parameter_schema(parameter: Parameter) -> dict[str, Any]:
     if parameter.word:
         schema = {"anyOf": [schema, {"const": parameter.word}]}
     return schema if default == "" else {**schema, "default": default}
+
+
+def _changed_schema(parameter: Parameter) -> dict[str, Any]:
+    """Schema of a parameter after the fork: without a value of its own it stays."""
+    return {key: value for key, value in parameter_schema(parameter).items() if key != "default"}
 
 
 def _one(parameter: Parameter) -> dict[str, Any]:
@@ -138,6 +154,7 @@ def _describe(parameter: Parameter) -> dict[str, Any]:
         "allowed": parameter.allowed,
         "needs": control.needs,
         "flags": control.flags._asdict(),
+        "is_forkable": parameter.name in FORKABLE,
         "control": _describe_control(control),
     }
 

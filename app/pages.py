@@ -9,6 +9,7 @@ from fastapi import APIRouter, Request
 from starlette.responses import RedirectResponse, Response
 
 from app.caching import cache_headers, is_known
+from app.compare import edited
 from app.course import courses_of
 from app.errors import Problem, problem_of
 from app.lab import lab_view, panel_view, preset_links, read_opening
@@ -57,6 +58,16 @@ async def get_frame(request: Request) -> Response:
     service: Service = request.app.state.service
     panel = await service.in_thread(panel_view, views, runs)
     return fragment(request, "lab.html", "frame", "../", lab=panel, is_partial=True)
+
+
+@router.get("/lab/compare/")
+async def get_compare(request: Request) -> Response:
+    """To the page with another run, a change of one or without one."""
+    try:
+        query = edited(request.scope["query_string"])
+    except ScenarioError:  # the page says what it cannot read
+        query = request.url.query
+    return RedirectResponse(f"../?{query}", 303, page_headers())
 
 
 @router.get("/lab/overview/")

@@ -15,6 +15,7 @@ from app.pictures.document import Drawing, Key, Picture
 from app.pictures.setup import setup_parts
 from app.pictures.shapes import group, hatch, label, number, path, rect, width_of
 from app.view import SERIES, series
+from sim.fork import FORK
 from sim.run import Run
 
 MOST_S = 30.0
@@ -110,9 +111,10 @@ def _draw(
     lanes = [_lane(run, names[name], axis, share) for name, run in reversed(list(runs.items()))]
     most = max(int(lane.run.steps["waiting"].max(initial=0)) for lane in lanes)
     shapes, y = "", 0.0
-    for lane in lanes:
+    for run, lane in zip(reversed(list(runs)), lanes, strict=True):
+        mark = _fork_mark(axis, runs, run, lane.height)
         shapes += group(_lane_name(lane, is_narrow), y=y + (0 if is_narrow else lane.height / 2 - 22))
-        shapes += group(_lane_shapes(lane, axis, most, t_s), x=gutter, y=y + head)
+        shapes += group(_lane_shapes(lane, axis, most, t_s, mark), x=gutter, y=y + head)
         y += head + lane.height + GAP
     shapes += group(_axis_shapes(axis, runs["a"].results["arrival_s"]), x=gutter, y=y - 4)
     return Drawing(shapes, y - 4 + AXIS)
@@ -154,13 +156,24 @@ def _broken(text: str) -> list[str]:
     return lines
 
 
-def _lane_shapes(lane: _Lane, axis: _Axis, most_waiting: int, t_s: float | None) -> str:
+def _lane_shapes(lane: _Lane, axis: _Axis, most_waiting: int, t_s: float | None, mark: str) -> str:
     gap = 3.0 if lane.pitch >= 8 else 1.0 if lane.pitch >= 4 else 0.0
     tall = lane.pitch - gap
     rows = "".join(rect("lane", 0, i * lane.pitch, axis.width, tall) for i in range(lane.rows))
     bars = "".join(_bar(bar, axis, bar["slot"] * lane.pitch, tall) for bar in lane.bars if bar["slot"] < lane.rows)
     strip = group(_waiting(lane.run, axis, most_waiting), y=lane.height - STRIP)
-    return rows + bars + strip + (_playhead(lane, axis, t_s) if t_s is not None else "")
+    return rows + bars + strip + mark + (_playhead(lane, axis, t_s) if t_s is not None else "")
+
+
+def _fork_mark(axis: _Axis, runs: Mapping[str, Run], run: str, height: float) -> str:
+    """Where the plain run and its fork part: a dashed line in both, and in the fork's lane the same past is faint."""
+    fork = runs[FORK].scenario.fork if FORK in runs and runs[FORK].fork_step is not None else None
+    if not fork or run not in ("a", FORK):
+        return ""
+    x = axis.x(fork.time_s)
+    veil = rect("card", 0, 0, x, height, ' opacity="0.62"') if run == FORK else ""
+    is_seen = axis.start_s <= fork.time_s <= axis.end_s
+    return veil + "".join(rect("ink", x - 0.75, y, 1.5, 5) for y in range(0, int(height), 9) if is_seen)
 
 
 def _bar(bar: NDArray[Any], axis: _Axis, y: float, tall: float) -> str:

@@ -11,6 +11,7 @@
  * @property {number} free slot given back: held from `end` to here
  * @property {boolean} preempted
  */
+import { scenarioAt } from "./fork.js";
 import { Kind } from "./kinds.js";
 
 /**
@@ -38,8 +39,10 @@ export function barsOf(run) {
       if (!bar) continue;
       if (kind[e] === Kind.CHUNK && !isDraft(run, e)) bar.decode = end;
       else if (kind[e] === Kind.PREEMPT) close(open, bar, start, true);
-      else if (kind[e] === Kind.FINISH) finish(open, bar, is_async ? start : end, run);
+      else if (kind[e] === Kind.FINISH)
+        finish(open, bar, is_async ? start : end, scenarioAt(run, s).batching === "static");
       else if (kind[e] === Kind.RELEASE) release(open, bar, end);
+      else if (kind[e] === Kind.VACATE) release(open, bar, start);
     }
   }
   const last = run.count ? run.end_us[run.count - 1] : 0;
@@ -111,10 +114,10 @@ function close(open, bar, at, preempted) {
  * @param {Map<number, Bar>} open
  * @param {Bar} bar
  * @param {number} at
- * @param {Run} run
+ * @param {boolean} isHeld whether a static batch keeps the slot
  */
-function finish(open, bar, at, run) {
-  if (run.scenario.batching === "static") bar.end = at;
+function finish(open, bar, at, isHeld) {
+  if (isHeld) bar.end = at;
   else close(open, bar, at, false);
 }
 

@@ -1,5 +1,7 @@
 /** The description twin: a summary of the scene for those who do not see it, and one polite line that says what changed. */
 
+import { scenarioAt } from "./fork.js";
+
 const LIVE_DELAY_MS = 700;
 
 export class Say {
@@ -48,7 +50,7 @@ function sceneOf(label, run, s, seats) {
   for (const seat of seats.values()) phases[seat.phase]++;
   const { waiting, free } = run.steps;
   const held = phases.held ? `, ${phases.held} done but held` : "";
-  const slots = run.scenario.max_num_seqs;
+  const slots = scenarioAt(run, s).max_num_seqs;
   const numbers = [...seats]
     .sort((x, y) => x[0] - y[0])
     .map(([slot, seat]) => `slot ${slot + 1} request ${seat.request + 1} ${seat.phase}`);

@@ -4,7 +4,7 @@
  * The server writes the canonical query of the page into the DOM; from there on this module keeps it.
  */
 
-const RUNS = ["a", "b", "c"];
+const RUNS = ["a", "fork", "b", "c"];
 const VIEW = new Set(["t", "run", "views"]);
 
 export class State {
@@ -28,7 +28,7 @@ export class State {
 
   /** @returns {string[]} */
   get runs() {
-    return RUNS.filter((run) => run === "a" || [...this.query.keys()].some((key) => key.startsWith(`${run}.`)));
+    return RUNS.filter((run) => run === "a" || [...this.query.keys()].some((key) => runOf(key) === run));
   }
 
   /**
@@ -43,14 +43,15 @@ export class State {
   }
 
   /**
-   * Plain query of one scenario, as the API wants it.
+   * Query of one scenario alone, as the API wants it; that of the fork is the plain one and what changes.
    * @param {string} run
    */
   scenarioQuery(run) {
-    const plain = new URLSearchParams();
-    for (const [key, value] of this.query) if (key[1] !== ".") plain.set(key, value);
-    for (const [key, value] of this.query) if (key.startsWith(`${run}.`)) plain.set(key.slice(2), value);
-    return plain.toString();
+    const alone = new URLSearchParams();
+    for (const [key, value] of this.query) if (runOf(key) === "a") alone.set(key, value);
+    for (const [key, value] of this.query)
+      if (run !== "a" && runOf(key) === run) alone.set(run === "fork" ? key : key.slice(2), value);
+    return alone.toString();
   }
 
   /**
@@ -94,6 +95,12 @@ export class State {
     history.replaceState(null, "", `?${this.pageQuery()}`);
   }
 }
+
+/**
+ * Run that a parameter of the address belongs to.
+ * @param {string} key
+ */
+const runOf = (key) => (key === "fork" || key.startsWith("fork.") ? "fork" : key[1] === "." ? key[0] : "a");
 
 /**
  * Seconds with as many digits as a microsecond needs.

@@ -170,6 +170,34 @@ function drawWaiting(pen, size, lane, x, palette) {
 }
 
 /**
+ * Where two runs part: a dashed line in both, and in the fork's lane the past, which is the same, is faint.
+ * @param {CanvasRenderingContext2D} pen
+ * @param {Size} size
+ * @param {Span} span
+ * @param {number} us
+ * @param {boolean} isFork
+ * @param {Palette} palette
+ */
+export function drawFork(pen, size, span, us, isFork, palette) {
+  const x = Math.round(((us - span.t0) / (span.t1 - span.t0)) * size.width) + 0.5;
+  if (isFork && x > 0) {
+    pen.fillStyle = palette.token.card;
+    pen.globalAlpha = 0.62;
+    pen.fillRect(0, 0, Math.min(x, size.width), size.height);
+    pen.globalAlpha = 1;
+  }
+  if (x < 0 || x > size.width) return;
+  pen.strokeStyle = palette.token.ink;
+  pen.lineWidth = 1.5;
+  pen.setLineDash([5, 4]);
+  pen.beginPath();
+  pen.moveTo(x, 0);
+  pen.lineTo(x, size.height);
+  pen.stroke();
+  pen.setLineDash([]);
+}
+
+/**
  * Arrivals and time.
  * @param {CanvasRenderingContext2D} pen
  * @param {number} width

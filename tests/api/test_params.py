@@ -5,8 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.controls import CONTROLS, FLAGS, GROUPS
-from app.openapi import describe_parameters, query_parameters
+from app.openapi import describe_fork, describe_parameters, query_parameters
 from app.params import VIEWS, parse_query, read_query, write_query
+from sim.fork import FORKABLE
 from sim.parameters import BY_NAME, PARAMETERS
 from sim.scenario import ScenarioError, scenario_from, settings_of
 
@@ -133,7 +134,8 @@ def test_a_control_lies_within_its_parameter(control):
 
 def test_openapi_lists_every_parameter_with_its_range():
     listed = {row["name"]: row["schema"] for row in query_parameters(*(view.name for view in VIEWS))["parameters"]}
-    assert list(listed) == [*(p.name for p in PARAMETERS), *(view.name for view in VIEWS)]
+    forks = ["fork", *(f"fork.{name}" for name in FORKABLE)]
+    assert list(listed) == [*(p.name for p in PARAMETERS), *forks, *(view.name for view in VIEWS)]
     rate = BY_NAME["rate"]
     assert listed["rate"] == {"type": "number", "minimum": rate.low, "maximum": rate.high, "default": 6}
     assert listed["slo_ttft_ms"]["exclusiveMinimum"] == 0
@@ -142,3 +144,76 @@ def test_openapi_lists_every_parameter_with_its_range():
 
 def test_settings_are_those_of_the_table():
     assert list(settings_of(read("").scenario)) == [p.name for p in PARAMETERS]
+
+
+def test_fork_is_a_run_beside_the_plain_one():
+    views = read("rate=2&fork=3.42&fork.max_num_seqs=16&b.batching=static&run=fork")
+
+    assert list(views.scenarios) == ["a", "fork", "b"]
+    assert views.scenarios["fork"] == scenario_from({"rate": 2, "fork": 3.42, "fork.max_num_seqs": 16})
+    assert views.scenarios["a"].fork is views.scenarios["b"].fork is None
+    assert views.scenario == views.scenarios["fork"]
+
+
+def test_fork_is_the_run_that_is_meant_unless_another_is_named():
+    assert read("fork=3&fork.rate=2").scenario.fork is not None
+    assert read("fork=3&fork.rate=2&run=a").scenario.fork is None
+
+
+@pytest.mark.parametrize(
+    ("query", "field"),
+    [
+        ("fork=3", "fork"),
+        ("fork.rate=3", "fork"),
+        ("fork=soon&fork.rate=3", "fork"),
+        ("fork=3&fork.gpu=h100-sxm", "fork.gpu"),
+        ("fork=3&fork.rate=0", "fork.rate"),
+        ("fork=3&fork.=0", "fork."),
+        ("fork=1&fork=3&fork.rate=2", "fork"),
+        ("fork=1&fork.rate=2&fork.rate=2", "fork.rate"),
+        ("b.fork=3&b.fork.rate=2", "b.fork"),
+        ("c.fork.rate=2", "c.fork.rate"),
+        ("load=closed&fork=3&fork.rate=2", "fork.rate"),
+        ("fork.max_num_batched_tokens=9&fork=1", "fork.max_num_batched_tokens"),
+        ("run=fork", "run"),
+    ],
+)
+def test_bad_field_of_a_fork_is_named_in_full(query: str, field: str):
+    with pytest.raises(ScenarioError) as raised:
+        _ = read(query).scenario
+    assert raised.value.field == field
+
+
+def test_fork_is_written_after_the_other_runs_and_only_what_it_changes():
+    query = "fork.rate=6&fork.max_num_seqs=16&fork=3.420&c.seed=3&max_num_seqs=8"
+    assert write_query(read(query).scenarios, t=2) == "max_num_seqs=8&c.seed=3&fork=3.42&fork.max_num_seqs=16&t=2"
+
+
+def test_fork_that_changes_nothing_stays_in_the_url():
+    assert write_query(read("fork=3&fork.rate=6").scenarios) == "fork=3&fork.rate=6"
+
+
+CHANGES = {
+    "max_num_seqs": st.integers(1, 256),
+    "batching": st.sampled_from(["static", "continuous"]),
+    "prefix_cache": st.sampled_from(["off", "shared"]),
+    "acceptance": st.floats(0, 1),
+    "rate": st.floats(0.001, 1000),
+    "max_waiting": st.one_of(st.just("none"), st.integers(1, 99)),
+    "max_num_batched_tokens": st.one_of(st.just("auto"), st.integers(256, 9999)),
+}
+
+
+@given(st.fixed_dictionaries({}, optional=CHANGES).filter(bool), st.floats(0, 1e6), st.booleans())
+def test_fork_is_read_back_as_it_was_written(changes: dict, time_s: float, full: bool):
+    named = {f"fork.{name}": value for name, value in changes.items()}
+    scenarios = {"a": scenario_from({}), "fork": scenario_from({"fork": time_s} | named)}
+    again = read(write_query(scenarios, full=full)).scenarios
+    assert again["a"] == scenarios["a"]
+    assert again["fork"].fork.time_s == scenarios["fork"].fork.time_s
+    assert again["fork"].forked == scenarios["fork"].forked
+
+
+def test_parameters_say_which_can_change_in_mid_run():
+    assert {row["name"] for row in describe_parameters() if row["is_forkable"]} == set(FORKABLE)
+    assert describe_fork()["changes"] == list(FORKABLE)

@@ -15,9 +15,10 @@
  */
 import { barsOf } from "../bars.js";
 import { watchDrag } from "../drag.js";
+import { forkTime, slotsOf } from "../fork.js";
 import { drawCourses } from "../overview.js";
 import { stepAt } from "../run.js";
-import { drawAxis, drawLane, penOf } from "../timeline.js";
+import { drawAxis, drawFork, drawLane, penOf } from "../timeline.js";
 import { WindowControls } from "../windowcontrols.js";
 
 const ALL_ROWS = 32;
@@ -68,7 +69,7 @@ class Timeline {
    * @param {Run} run
    */
   seat(name, run) {
-    const slots = run.scenario.max_num_seqs;
+    const slots = slotsOf(run);
     const used = this.bars[name].reduce((most, bar) => Math.max(most, bar.slot + 1), 0);
     const rows = slots <= ALL_ROWS ? slots : Math.min(slots, Math.max(used, ALL_ROWS / 2));
     const { box, note } = this.lanes[name];
@@ -82,6 +83,7 @@ class Timeline {
     const { runs, span, courses } = this.scene;
     const { palette } = this.stage;
     const most = Math.max(...Object.values(runs).map((run) => largest(run.steps.waiting)));
+    const fork = forkTime(runs);
     for (const [name, run] of Object.entries(runs)) {
       const { pen, width, height } = penOf(this.lanes[name].canvas);
       const strip = height > 150 ? 26 : 16;
@@ -92,6 +94,8 @@ class Timeline {
         { run, bars: this.bars[name], slots: this.lanes[name].rows, most },
         palette,
       );
+      if (fork !== null && (name === "a" || name === "fork"))
+        drawFork(pen, { width, height, strip }, span, fork, name === "fork", palette);
     }
     const { pen, width } = penOf(this.axis);
     drawAxis(pen, width, span, runs.a.requests.arrival_us, palette);
