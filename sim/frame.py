@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from sim.replay import Log, Replay
 
-__all__ = ["Frame", "Log", "Row", "frame_of"]
+__all__ = ["Frame", "Log", "Pool", "Row", "frame_of", "pool_of"]
 
 
 class Row(NamedTuple):
@@ -46,6 +46,26 @@ class Frame:
     cached_blocks: int
     kept_blocks: int
     done: list[Row]
+
+
+class Pool(NamedTuple):
+    """A frame with what its blocks hold besides the tables: content of free ones, and what free slots keep.
+
+    `cached` are block ids; `kept` rows have the slot that keeps the request's blocks, and phase ``kept``.
+    """
+
+    frame: Frame
+    cached: list[int]
+    kept: list[Row]
+
+
+def pool_of(replay: Replay) -> Pool:
+    """Pool of the step the replay is at."""
+    kept = [
+        Row(request, slot, "kept", tokens, 0, 0, 0, 0, list(blocks))
+        for slot, (request, tokens, blocks) in replay.kept.items()
+    ]
+    return Pool(frame_of(replay), sorted(replay.free.cached), kept)
 
 
 def frame_of(replay: Replay) -> Frame:

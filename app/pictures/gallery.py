@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from app.names import names_of
 from app.params import Views
 from app.pictures.document import Picture
+from app.pictures.kv_map import kv_map_picture
 from app.pictures.memory import memory_picture
 from app.pictures.timeline import timeline_picture
 from sim.run import Run
@@ -21,8 +23,13 @@ class Row:
     make: Callable[[Views, Mapping[str, Run]], Picture]
 
 
+def _kv_map(views: Views, run: Run) -> Picture:
+    return kv_map_picture(run, names_of(views.scenarios)[views.run].label, views.t)
+
+
 PICTURES: Mapping[str, Row] = {
     "timeline": Row(lambda views: views.scenarios, lambda views, runs: timeline_picture(runs, views.t)),
+    "kv-map": Row(lambda views: {views.run: views.scenario}, lambda views, runs: _kv_map(views, runs[views.run])),
     "memory": Row(lambda _: {}, lambda views, _: memory_picture(views.scenarios)),
 }
 """By the name of the figure."""

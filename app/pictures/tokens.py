@@ -43,8 +43,8 @@ def _rules(scheme: int) -> str:
         f".s{i}{{color:{tokens[f'series-{i}'][scheme]}}}.o{i}{{fill:{tokens[f'on-{i}'][scheme]}}}"
         for i in range(1, SERIES + 1)
     )
-    ink, edge, line = (tokens[name][scheme] for name in ("ink", "edge", "line"))
-    strokes = f".frame{{stroke:{line}}}.stroke{{stroke:{ink}}}.tick{{stroke:{edge}}}"
+    ink, line, card = (tokens[name][scheme] for name in ("ink", "line", "card"))
+    strokes = f".frame{{stroke:{line}}}.stroke{{stroke:{ink}}}.gap{{stroke:{card}}}"
     return f"{fills}{series}{strokes}.over{{color:{tokens['bad'][scheme]}}}.hue{{color:{tokens['part'][scheme]}}}"
 
 
@@ -53,6 +53,7 @@ def _plain_rules() -> str:
     assert font, "tokens.css names a font"
     return (
         f"text{{font-family:{font[1].strip()};font-size:11px}}.strong{{font-weight:650}}.title{{font-size:14px}}"
-        ".num{text-anchor:end}.hued{fill:currentColor}.tint{fill:currentColor;fill-opacity:.3}"
-        ".held{stroke:currentColor;stroke-width:1.25;stroke-dasharray:4 3}.stroke,.tick{fill:none}"
+        ".small text{font-size:9.5px}.num{text-anchor:end}.middle{text-anchor:middle}"
+        ".hued{fill:currentColor}.tint{fill:currentColor;fill-opacity:.3}"
+        ".held{stroke:currentColor;stroke-width:1.25;stroke-dasharray:4 3}.stroke,.gap{fill:none}"
     )

@@ -98,6 +98,22 @@ def test_timeline_of_a_long_run_stays_small(client: TestClient) -> None:
     assert any("of 1024 slots drawn" in " ".join(t) for t in [texts(ElementTree.fromstring(answer.content))])
 
 
+def test_kv_map_says_its_step_and_the_numbers_of_its_frame(client: TestClient) -> None:
+    query = f"{SMALL}&num_gpu_blocks=64&max_model_len=512&t=0.2"
+    svg, run = read(client, f"kv-map.svg?{query}"), simulate(scenario_from(SETTINGS | {"num_gpu_blocks": 64}))
+    step = int(np.searchsorted(run.steps["start_s"], 0.2, "right")) - 1
+    written = " ".join(texts(svg))
+    assert f"step {step} · t = 0.200 s" in written
+    assert f"{63 - run.frame(step).free_blocks} of 63 blocks in use" in written
+    numbers = {int(text) for text in texts(svg) if text.isdigit()}
+    assert numbers == {row.request + 1 for row in run.frame(step).running}
+
+
+def test_kv_map_without_a_time_shows_the_fullest_step(client: TestClient) -> None:
+    run = simulate(scenario_from(SETTINGS))
+    assert any(f"step {int(np.argmin(run.steps['free']))} " in t for t in texts(read(client, f"kv-map.svg?{SMALL}")))
+
+
 def test_memory_says_every_term_in_gib(client: TestClient) -> None:
     terms = memory_terms(scenario_from({}).server)
     written = " ".join(texts(read(client, "memory.svg?rate=3")))

@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from app.gallery import FIGURES, Figure
+from app.pictures.kv_map import layout_of
 from app.settings import ROOT
 
 pytestmark = pytest.mark.browser
@@ -117,3 +118,19 @@ def test_figure_works_without_scripts(browser: Browser, server: str, name: str) 
     expect(page.locator("#clock")).not_to_have_text(before)
     assert f"/embed/{name}/" in page.url
     context.close()
+
+
+@pytest.mark.parametrize(("blocks", "width", "height"), [(384, 932, 220), (2048, 600, 200), (28_802, 932, 220)])
+def test_block_map_of_page_and_picture_have_one_layout(page: Page, blocks: int, width: int, height: int) -> None:
+    page.goto(f"/embed/timeline/?{QUERY}")
+    drawn = page.evaluate(
+        """async (size) => {
+          const { layoutOf } = await import(new URL("../../static/js/kvdraw.js", location.href));
+          const { per, count, columns, rows, across, down } = layoutOf(...size, 1);
+          return [per, count, columns, rows, across, down];
+        }""",
+        [blocks, width, height],
+    )
+    layout = layout_of(blocks, width, height)
+    own = [layout.per, layout.count, layout.columns, layout.rows, layout.across, layout.down]
+    assert drawn == pytest.approx(own)
