@@ -12,23 +12,30 @@ MOST_RUNS = 40
 
 
 def table_text(blocks: Sequence[int], owners: Counter[int]) -> str:
-    """Block table, logical → physical, runs joined; ×n says how many requests share the blocks.
+    """Block table, logical → physical, runs up or down joined; ×n says how many requests share the blocks.
 
     Examples
     --------
-    >>> table_text([4, 5, 6, 9], Counter({4: 2, 5: 2, 6: 1, 9: 1}))
-    '0–1→4–5×2 2→6 3→9'
+    >>> table_text([4, 5, 6, 9, 8, 7], Counter({4: 2, 5: 2, 6: 1, 9: 1, 8: 1, 7: 1}))
+    '0–1→4–5×2 2→6 3–5→9–7'
     """
-    starts = [
-        place
-        for place, block in enumerate(blocks)
-        if not place or block != blocks[place - 1] + 1 or owners[block] != owners[blocks[place - 1]]
-    ]
-    ends = [*starts, len(blocks)][1:]
-    texts = [
-        _run_text(start, end, blocks[start], owners[blocks[start]]) for start, end in zip(starts, ends, strict=True)
-    ]
-    return " ".join(texts[:MOST_RUNS]) + (" …" if len(texts) > MOST_RUNS else "")
+    texts = []
+    start = 0
+    while start < len(blocks) and len(texts) < MOST_RUNS:
+        end = _run_end(blocks, owners, start)
+        texts.append(_run_text(start, blocks[start:end], owners[blocks[start]]))
+        start = end
+    return " ".join(texts) + (" …" if start < len(blocks) else "")
+
+
+def _run_end(blocks: Sequence[int], owners: Counter[int], start: int) -> int:
+    """Where the run of blocks that begins at `start` ends: they rise or fall by one and have equally many users."""
+    end = start + 1
+    if end == len(blocks) or (way := blocks[end] - blocks[start]) not in (1, -1):
+        return end
+    while end < len(blocks) and blocks[end] - blocks[end - 1] == way and owners[blocks[end]] == owners[blocks[start]]:
+        end += 1
+    return end
 
 
 def owners_of(frame: Frame) -> Counter[int]:
@@ -112,13 +119,13 @@ def shares(amounts: Iterable[float], whole: float, least: float) -> list[float]:
     return [width * 100 / total if total > 100 else width for width in widths]
 
 
-def _run_text(start: int, end: int, block: int, owners: int) -> str:
-    text = f"{_span(start, end - start)}→{_span(block, end - start)}"
+def _run_text(start: int, blocks: Sequence[int], owners: int) -> str:
+    text = f"{_span(start, start + len(blocks) - 1)}→{_span(blocks[0], blocks[-1])}"
     return f"{text}×{owners}" if owners > 1 else text
 
 
-def _span(first: int, length: int) -> str:
-    return str(first) if length == 1 else f"{first}–{first + length - 1}"
+def _span(first: int, last: int) -> str:
+    return str(first) if first == last else f"{first}–{last}"
 
 
 def _percent(amount: float, whole: float) -> float:

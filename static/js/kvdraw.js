@@ -9,7 +9,9 @@
  * @property {number} count cells
  * @property {number} columns
  * @property {number} rows
- * @property {number} pitch distance of cells
+ * @property {number} pitch distance of cells, the smaller one
+ * @property {number} across distance of columns
+ * @property {number} down distance of rows
  * @property {number} gap between them
  * @property {number[]} lefts left edges of the columns, on whole device pixels, and the right end
  * @property {number[]} tops
@@ -19,7 +21,7 @@ import { seriesOf } from "./palette.js";
 
 const MOST_CELLS = 16_384;
 const MOST_PITCH = 26;
-const LABEL_FROM = 17;
+const LABEL_FROM = 14;
 const LEVELS = 4;
 
 /**
@@ -35,12 +37,22 @@ export function layoutOf(blocks, width, height, ratio) {
   const count = Math.ceil(blocks / per);
   const columns = Math.ceil(Math.sqrt((count * width) / height));
   const rows = Math.ceil(count / columns);
-  const pitch = Math.min(width / columns, height / rows, MOST_PITCH);
-  const edges = (/** @type {number} */ n) =>
-    Array.from({ length: n + 1 }, (_, i) => Math.round(i * pitch * ratio) / ratio);
+  const across = Math.min(width / columns, MOST_PITCH);
+  const down = Math.min(height / rows, MOST_PITCH);
+  const pitch = Math.min(across, down);
   const gap = pitch >= 9 ? 1 : pitch >= 3 ? 1 / ratio : 0;
-  return { per, count, columns, rows, pitch, gap, lefts: edges(columns), tops: edges(rows) };
+  const lefts = edgesOf(columns, across, ratio);
+  const tops = edgesOf(rows, down, ratio);
+  return { per, count, columns, rows, pitch, across, down, gap, lefts, tops };
 }
+
+/**
+ * @param {number} count
+ * @param {number} distance
+ * @param {number} ratio
+ */
+const edgesOf = (count, distance, ratio) =>
+  Array.from({ length: count + 1 }, (_, i) => Math.round(i * distance * ratio) / ratio);
 
 /**
  * Cell at a place; -1: none.
@@ -48,9 +60,9 @@ export function layoutOf(blocks, width, height, ratio) {
  * @param {number} x
  * @param {number} y
  */
-export function cellAt({ pitch, columns, rows, count }, x, y) {
-  const column = Math.floor(x / pitch);
-  const row = Math.floor(y / pitch);
+export function cellAt({ across, down, columns, rows, count }, x, y) {
+  const column = Math.floor(x / across);
+  const row = Math.floor(y / down);
   const cell = row * columns + column;
   return column >= 0 && column < columns && row >= 0 && row < rows && cell < count ? cell : -1;
 }
@@ -102,32 +114,69 @@ export function encode(codes, cells, layout, shown, { blockSize, lit }) {
 const BLANK = 7;
 
 /**
- * Draw the cells whose code has changed.
+ * Draw the cells whose code has changed; equal ones side by side at once.
  * @param {CanvasRenderingContext2D} pen
  * @param {Layout} layout
  * @param {Int32Array} codes
  * @param {Int32Array} drawn codes on the canvas; brought up to date
  * @param {Palette} palette
  * @param {boolean} isDimmed whether cells that are not lit step back
- * @returns {number} cells drawn
  */
 export function drawCells(pen, layout, codes, drawn, palette, isDimmed) {
-  let count = 0;
-  pen.font = `650 ${Math.min(10, layout.pitch - 6)}px ${palette.font}`;
+  pen.font = `650 ${Math.min(10, layout.pitch - 5)}px ${palette.font}`;
   pen.textBaseline = "middle";
   pen.textAlign = "center";
-  for (let cell = 0; cell < layout.count; cell++) {
-    if (codes[cell] === drawn[cell]) continue;
-    drawn[cell] = codes[cell];
-    count++;
-    const box = boxOf(layout, cell);
-    pen.clearRect(box.x, box.y, box.width + layout.gap, box.height + layout.gap);
-    const isLit = (codes[cell] >> 9) & 1;
-    pen.globalAlpha = isDimmed && !isLit ? DIM : 1;
-    drawCell(pen, box, codes[cell], palette);
+  for (let cell = 0; cell < layout.count; ) {
+    const code = codes[cell];
+    if (code === drawn[cell]) {
+      cell++;
+      continue;
+    }
+    const first = cell;
+    const last = isPlain(code, layout) ? layout.columns * (Math.floor(first / layout.columns) + 1) : first + 1;
+    while (cell < last && codes[cell] === code && drawn[cell] !== code) drawn[cell++] = code;
+    pen.globalAlpha = isDimmed && !isLit(code) ? DIM : 1;
+    drawRun(pen, layout, first, cell - 1, code, palette);
   }
   pen.globalAlpha = 1;
-  return count;
+}
+
+/**
+ * Whether cells of a code can be drawn as one bar.
+ * @param {number} code
+ * @param {Layout} layout
+ */
+function isPlain(code, { pitch }) {
+  const kind = code & 7;
+  if (code >> 10 || kind === Cell.HELD) return false;
+  return pitch < CORNER_FROM || (kind !== Cell.CACHED && kind !== Cell.KEPT);
+}
+
+const CORNER_FROM = 5;
+
+/** @param {number} code */
+const isLit = (code) => Boolean((code >> 9) & 1);
+
+/**
+ * @param {CanvasRenderingContext2D} pen
+ * @param {Layout} layout
+ * @param {number} first cell
+ * @param {number} last cell, in the same row
+ * @param {number} code
+ * @param {Palette} palette
+ */
+function drawRun(pen, layout, first, last, code, palette) {
+  const { gap } = layout;
+  const box = boxOf(layout, first);
+  const end = boxOf(layout, last);
+  box.width = end.x + end.width - box.x;
+  pen.clearRect(box.x, box.y, box.width + gap, box.height + gap);
+  drawCell(pen, box, code, palette);
+  if (!gap) return;
+  for (let cell = first; cell < last; cell++) {
+    const { x, width } = boxOf(layout, cell);
+    pen.clearRect(x + width, box.y, gap, box.height);
+  }
 }
 
 const DIM = 0.22;
@@ -143,10 +192,11 @@ const DIM = 0.22;
 function drawCell(pen, box, code, palette) {
   const kind = code & 7;
   const series = (code >> 3) & 7;
+  const level = (code >> 6) & 7;
   const label = code >> 10;
   const colour = palette.series[series];
   if (kind === BLANK) return;
-  if (kind === Cell.OWN) drawFilled(pen, box, colour, (code >> 6) & 7);
+  if (kind === Cell.OWN) drawFilled(pen, box, colour, level);
   else if (kind === Cell.HELD) drawHollow(pen, box, colour);
   else if (kind === Cell.RESERVED) drawTinted(pen, box, colour);
   else {
@@ -155,8 +205,8 @@ function drawCell(pen, box, code, palette) {
     if (kind === Cell.KEPT) drawCorner(pen, box, colour);
   }
   if (!label) return;
-  pen.fillStyle =
-    kind === Cell.SHARED ? palette.token.card : kind === Cell.OWN ? palette.on[series] : palette.token.ink;
+  const isSolid = kind === Cell.OWN && level > LEVELS / 2;
+  pen.fillStyle = kind === Cell.SHARED ? palette.token.card : isSolid ? palette.on[series] : palette.token.ink;
   const text = kind === Cell.SHARED ? `×${label}` : String(label);
   pen.fillText(text, box.x + box.width / 2, box.y + box.height / 2 + 0.5, box.width);
 }
@@ -208,11 +258,13 @@ function drawHollow(pen, box, colour) {
 }
 
 /**
+ * Content that may go: a corner, or half the height of a small cell.
  * @param {CanvasRenderingContext2D} pen
  * @param {Box} box
  * @param {string} colour
  */
 function drawCorner(pen, { x, y, width, height }, colour) {
+  if (height < CORNER_FROM - 1) return fill(pen, { x, y: y + height / 2, width, height: height / 2 }, colour);
   pen.fillStyle = colour;
   pen.beginPath();
   pen.moveTo(x, y);

@@ -143,6 +143,7 @@ export function tableOf(frame, request) {
 }
 
 /**
+ * Runs of physical blocks, rising or falling by one, with equally many users.
  * @param {number[]} table
  * @param {Map<number, number>} owners
  */
@@ -150,9 +151,10 @@ function runsOf(table, owners) {
   const texts = [];
   for (let end = 0, start = 0; end < table.length; start = end) {
     const users = owners.get(table[start]) ?? 1;
+    const way = table[start + 1] - table[start];
     end = start + 1;
-    while (end < table.length && table[end] === table[end - 1] + 1 && owners.get(table[end]) === users) end++;
-    const text = `${span(start, end - start)} to ${span(table[start], end - start)}`;
+    while (Math.abs(way) === 1 && table[end] - table[end - 1] === way && owners.get(table[end]) === users) end++;
+    const text = `${span(start, end - 1)} to ${span(table[start], table[end - 1])}`;
     texts.push(users > 1 ? `${text} shared by ${users}` : text);
   }
   return texts;
@@ -160,9 +162,9 @@ function runsOf(table, owners) {
 
 /**
  * @param {number} first
- * @param {number} length
+ * @param {number} last
  */
-const span = (first, length) => (length === 1 ? `${first}` : `${first}–${first + length - 1}`);
+const span = (first, last) => (first === last ? `${first}` : `${first}–${last}`);
 
 /** @param {number} n */
 const count = (n) => n.toLocaleString("en");

@@ -26,10 +26,15 @@ def test_table_says_where_each_logical_block_lies_and_who_shares_it():
     assert table_text([], owners) == ""
 
 
+def test_runs_are_joined_up_and_down():
+    owners = Counter(range(20))
+    assert table_text([9, 8, 7, 8, 9, 3], owners) == "0–2→9–7 3–4→8–9 5→3"
+
+
 def test_long_table_is_cut_off():
-    text = table_text(list(range(100, 0, -1)), Counter(range(101)))
+    text = table_text(list(range(100, 0, -2)), Counter(range(101)))
     assert text.count("→") == 40
-    assert text.endswith(" …")
+    assert text.endswith("39→22 …")
 
 
 @pytest.mark.parametrize(

@@ -46,6 +46,8 @@ class KvMap {
     this.mark = "";
     this.isOrdered = false;
     this.isDimmed = false;
+    /** Whether nothing is on the overlay. */
+    this.isBare = true;
     /** Cell that is pointed at, -1: none. */
     this.cell = -1;
     this.saidAt = 0;
@@ -186,13 +188,16 @@ class KvMap {
 
   /** Thread of the lit request, and a ring around the cell that is pointed at. */
   drawOverlay() {
+    const table = this.isOrdered ? [] : this.litTable();
+    const isEmpty = !table.length && this.cell < 0;
+    if (isEmpty && this.isBare) return;
+    this.isBare = isEmpty;
     const { pen } = penOf(this.overlay);
     const { ink, card } = this.stage.palette.token;
     const field = this.canvas.getBoundingClientRect();
     const origin = this.overlay.getBoundingClientRect();
     const shift = { x: field.left - origin.left, y: field.top - origin.top };
     pen.translate(shift.x, shift.y);
-    const table = this.isOrdered ? [] : this.litTable();
     const cells = [...new Set(table.map((block) => Math.floor((block - 1) / this.layout.per)))];
     const pieces = piecesOf(cells, this.layout);
     if (pieces.length) drawThread(pen, pieces, this.leader(pieces[0].from, field), { ink, card });
