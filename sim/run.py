@@ -203,13 +203,7 @@ class Run:
             return frame_of(self._replay_at(step))
 
     def pool(self, step: int) -> Pool:
-        """Frame of a step with what every block holds.
-
-        Raises
-        ------
-        IndexError
-            If there is no such step.
-        """
+        """As `frame`, with what every block holds."""
         with self._lock:
             return pool_of(self._replay_at(step))
 
