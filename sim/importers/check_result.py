@@ -32,6 +32,7 @@ def _little(draft: Draft) -> None:
     if not rate or e2e_ms is None:
         return
     in_flight = rate * e2e_ms / 1000
+    draft.figure("in_flight", round(in_flight, 3))
     draft.warn(
         f"{rate:.4g} requests/s x {e2e_ms / 1000:.4g} s = {in_flight:.3g} in flight on average (Little's law)"
         + _said_of_flight(draft, in_flight)

@@ -7,7 +7,7 @@ from typing import Any
 
 from sim.errors import ScenarioError
 from sim.importers.flags_llama import AUTO_SLOTS
-from sim.importers.reading import Reading
+from sim.importers.reading import PasteKind, Reading
 from sim.parameters import BY_NAME
 from sim.scenario import Scenario, scenario_from
 
@@ -15,6 +15,7 @@ BLOCK_TOKENS = 16
 LLAMA_BATCH = 2048
 """llama-server's n_batch where the command does not say it."""
 
+ASSUMED = "The text does not say how requests were sent; assumed here"
 IMITATED = {
     "sglang": "prefill goes before decode there, admission reserves output, and a full pool retracts other requests",
     "llama-server": "slots are filled by their number there, and a full pool fails requests instead of preempting",
@@ -53,6 +54,8 @@ def playable(reading: Reading) -> Playable:
         notes.append(f"{engine} is imitated by vLLM's scheduler until it has its own here: {IMITATED[engine]}.")
         if engine == "llama-server":
             settings = _as_slots(settings, reading, notes)
+    if reading.kind is PasteKind.BENCH_RESULT and "load" not in settings:
+        settings |= _assumed_load(reading, notes)
     while True:
         try:
             scenario_from(settings)
@@ -63,6 +66,21 @@ def playable(reading: Reading) -> Playable:
             notes.append(f"{error.field} = {settings.pop(error.field)} is left out: allowed is {error.allowed}.")
         else:
             return Playable(settings, tuple(notes))
+
+
+def _assumed_load(reading: Reading, notes: list[str]) -> dict[str, Any]:
+    """Load that fits the figures of a result that does not say how its requests were sent."""
+    rate, count, in_flight = (reading.figures.get(name) for name in ("requests_per_s", "requests", "in_flight"))
+    if in_flight and count and in_flight > count / 2:
+        notes.append(f"{ASSUMED}: all at once, as {in_flight:,.0f} of {count:,} requests are in flight on average.")
+        return {"load": "burst"}
+    if in_flight and 0.9 <= in_flight <= 1.1:
+        notes.append(f"{ASSUMED}: one user, as {in_flight:g} requests are in flight on average.")
+        return {"load": "closed", "concurrency": 1}
+    if isinstance(rate, int | float) and rate > 0:
+        notes.append(f"{ASSUMED}: an open loop at the measured rate, {rate:g} requests/s.")
+        return {"load": "open", "rate": rate}
+    return {}
 
 
 def _as_slots(settings: dict[str, Any], reading: Reading, notes: list[str]) -> dict[str, Any]:

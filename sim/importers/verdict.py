@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sim.catalog.efficiencies import CALIBRATED
-from sim.importers.playable import Playable
+from sim.importers.playable import ASSUMED, Playable
 from sim.importers.reading import PasteKind, Reading
 from sim.parameters import BY_NAME
 
@@ -50,7 +50,7 @@ def _missing(reading: Reading, played: Playable) -> list[str]:
     if any("left out" in note for note in played.notes):
         missing.append("what is left out below")
     if reading.unknown:
-        missing.append("whatever the unknown parts do")
+        missing.append("what the unknown parts do")
     return missing
 
 
@@ -78,7 +78,9 @@ def _distrusted(reading: Reading, played: Playable) -> str:
         return "TTFT and everything about a full pool first"
     if "gpu" not in reading.params:
         hardware = played.scenario.server.gpu
-        load = "" if "load" in reading.params else " and the load is this page's"
+        is_assumed = any(note.startswith(ASSUMED) for note in played.notes)
+        whose = "assumed" if is_assumed else "this page's"
+        load = "" if "load" in reading.params else f" and the load is {whose}"
         return f"every absolute time, since the text names no GPU ({hardware} is simulated){load}"
     return "absolute times before ratios, and TTFT before TPOT"
 

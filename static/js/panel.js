@@ -3,7 +3,7 @@
  * answer is dropped.
  */
 
-/** @typedef {{ctx: {sourceElement: Element, target: Element, request: {action: string}, seq?: number, response?: {status: number}}}} Detail */
+/** @typedef {{ctx: {sourceElement: Element, target?: Element, request: {action: string}, seq?: number, response?: {status: number}}}} Detail */
 
 export class Panel {
   /**
@@ -42,6 +42,7 @@ export class Panel {
   /** @param {CustomEvent<Detail>} event */
   configure(event) {
     const { ctx } = event.detail;
+    if (ctx.target?.id !== "frame") return;
     const link = /** @type {HTMLElement | null} */ (ctx.sourceElement.closest("[data-step]"));
     const isLocal = link ? this.onStep(link) : true;
     if (isLocal) ctx.request.action = `frame/?${this.address()}`;

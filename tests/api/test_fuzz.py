@@ -17,9 +17,10 @@ from app.settings import Settings
 CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance]
 FILES = tuple(f"/api/v1/export/{name}" for name in ("steps.csv", "requests.csv", "run.json", "trace.json"))
 SLOW = ("/api/v1/run", "/api/v1/steps", "/api/v1/sweep", *FILES)
+POSTED = ("/api/v1/traces", "/api/v1/import")
 ROUTES = [
     *(("GET", path) for path in (*SLOW, "/api/v1/catalog", "/api/v1/params", "/health", "/version")),
-    ("POST", "/api/v1/traces"),
+    *(("POST", path) for path in POSTED),
 ]
 
 
@@ -43,7 +44,7 @@ def test_the_document_has_every_route(schema: schemathesis.BaseSchema):
 
 POSITIVE, NEGATIVE = GenerationMode.POSITIVE, GenerationMode.NEGATIVE
 CALLS = [(*route, POSITIVE, 100) for route in ROUTES]
-CALLS += [("GET", path, NEGATIVE, 12) for path in SLOW] + [("POST", "/api/v1/traces", NEGATIVE, 40)]
+CALLS += [("GET", path, NEGATIVE, 12) for path in SLOW] + [("POST", path, NEGATIVE, 40) for path in POSTED]
 
 
 @pytest.mark.parametrize(("method", "path", "mode", "examples"), CALLS)

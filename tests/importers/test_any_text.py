@@ -16,7 +16,8 @@ from sim.importers.told import lines_of
 PHRASES = (
     "vllm serve", "vllm bench serve", "python -m sglang.launch_server", "llama-server", "trtllm-serve", "docker run",
     "vllm/vllm-openai", "args:", "- --model", "command: >", "Available KV cache memory:", "GPU KV cache size:",
-    "tokens", "# GPU blocks:", "Maximum concurrency for", "tokens per request:", "x", "Mean TTFT (ms):", "Successful requests:",
+    "tokens",
+    "# GPU blocks:", "Maximum concurrency for", "tokens per request:", "x", "Mean TTFT (ms):", "Successful requests:",
     "Request throughput (req/s):", "Decode batch. #running-req:", "#token:", "token usage:", "Running: 1 reqs",
     "non-default args: {", "timestamp,prompt,output", '{"benchmarks": [', '{"completed":', "Infinity", "NaN", "}", "]",
     "\\\n", "\n", "|", "--", "'", '"', "=",
