@@ -23,8 +23,13 @@ SCENARIOS = {
     **{name.replace("_", " "): AXES[name] for name in (
         "preemption", "cache_off", "shared_prefix", "per_slot", "chat", "static_dropped", "static_per_slot",
         "contiguous_per_slot", "contiguous_static", "chunks_collide", "drafts", "drafts_stall", "static_drafts", "async", "async_closed",
-        "max_waiting", "refusals",
+        "max_waiting", "refusals", "fork_more_slots", "fork_fewer_slots", "fork_fewer_slots_async",
+        "fork_fewer_slots_per_slot", "fork_to_static", "fork_to_continuous", "fork_cache_off", "fork_cache_on",
+        "fork_to_drafts", "fork_from_drafts", "fork_rate_budget", "fork_late",
     )},
+    "fork to continuous": AXES["static_padded"] | {"fork": 0.4, "fork.batching": "continuous", "fork.max_num_seqs": 6},
+    "fork to static": AXES["preemption"] | {"fork": 0.3, "fork.batching": "static", "fork.rate": 90},
+    "fork without cache": AXES["shared_prefix"] | {"fork": 0.4, "fork.prefix_cache": "off", "fork.max_num_seqs": 2},
 }  # fmt: skip
 READ = """async ([settings, extra, steps, most]) => {
   const [{ RunReader }, { Replay }, { readLines }] = await Promise.all(
