@@ -23,13 +23,20 @@ class Row:
     make: Callable[[Views, Mapping[str, Run]], Picture]
 
 
-def _kv_map(views: Views, run: Run) -> Picture:
-    return kv_map_picture(run, names_of(views.scenarios)[views.run].label, views.t)
+def _focus(views: Views) -> dict[str, Scenario]:
+    """The scenario that the page's panels follow."""
+    run = views.run if views.run in views.scenarios else "a"
+    return {run: views.scenarios[run]}
+
+
+def _kv_map(views: Views, runs: Mapping[str, Run]) -> Picture:
+    ((name, run),) = runs.items()
+    return kv_map_picture(run, names_of(views.scenarios)[name].label, views.t)
 
 
 PICTURES: Mapping[str, Row] = {
     "timeline": Row(lambda views: views.scenarios, lambda views, runs: timeline_picture(runs, views.t)),
-    "kv-map": Row(lambda views: {views.run: views.scenario}, lambda views, runs: _kv_map(views, runs[views.run])),
+    "kv-map": Row(_focus, _kv_map),
     "memory": Row(lambda _: {}, lambda views, _: memory_picture(views.scenarios)),
 }
 """By the name of the figure."""
