@@ -14,7 +14,7 @@ from app.compress import compressed
 from app.connection import ClosingStream, while_connected
 from app.costs import costs_of
 from app.openapi import answers, describe_parameters, describe_views, problems, query_parameters, results
-from app.params import parse_query, read_query
+from app.params import Views, parse_query, read_query
 from app.service import Service, key_of
 from app.streams import StepStream, resumed
 from app.sweep import SweepStream
@@ -37,7 +37,7 @@ FILE = {"type": "string", "format": "binary"}
 @router.get(
     "/run",
     summary="What a run comes to: facts, metrics and, with requests=1 or as CSV, a row per request",
-    openapi_extra=query_parameters("run", "requests"),
+    openapi_extra=query_parameters("run", "requests", "dialect"),
     responses=answers("Summary of the run", {JSON: OBJECT, CSV: TEXT}) | problems(409, 422, 503),
     response_class=Response,
 )
@@ -46,27 +46,28 @@ async def get_run(request: Request) -> Response:
     service: Service = request.app.state.service
     is_csv = _wants_csv(request.headers.get("Accept", ""))
     headers = cache_headers(
-        request, "run", key_of(views.scenario), views.requests, is_csv, vary="Accept, Accept-Encoding"
+        request, "run", key_of(views.scenario), views.requests, views.dialect, is_csv, vary="Accept, Accept-Encoding"
     )
     if is_known(request, headers):
         return Response(status_code=304, headers=headers)
     async with service.open(views.scenario) as job:
         run = await while_connected(request, job.finished())
     accept_encoding = request.headers.get("Accept-Encoding", "")
-    body, encoding = await service.in_thread(_run_body, run, is_csv, views.requests, accept_encoding)
+    body, encoding = await service.in_thread(_run_body, run, is_csv, views, accept_encoding)
     return Response(body, headers=headers | encoding, media_type=CSV if is_csv else JSON)
 
 
 @router.get(
     "/steps",
     summary="The run as lines of JSON, sent while it is computed; a stream without a last line of metrics was cut off",
-    openapi_extra=query_parameters("run", "from", "count", "blocks"),
+    openapi_extra=query_parameters("run", "from", "count", "blocks", "dialect"),
     responses=answers("The run", {NDJSON: TEXT}) | problems(409, 422, 503),
     response_class=Response,
 )
 async def get_steps(request: Request) -> Response:
     views = read_query(parse_query(request.scope["query_string"]))
-    headers = cache_headers(request, "steps", key_of(views.scenario), views.first, views.count, views.blocks)
+    window = (views.first, views.count, views.blocks)
+    headers = cache_headers(request, "steps", key_of(views.scenario), *window, views.dialect)
     if is_known(request, headers):
         return Response(status_code=304, headers=headers)
     service: Service = request.app.state.service
@@ -161,10 +162,10 @@ async def post_trace(request: Request) -> Response:
     return Response(orjson.dumps(_describe_trace(trace)), media_type=JSON)
 
 
-def _run_body(run: Run, is_csv: bool, with_requests: bool, accept_encoding: str) -> tuple[bytes, dict[str, str]]:
+def _run_body(run: Run, is_csv: bool, views: Views, accept_encoding: str) -> tuple[bytes, dict[str, str]]:
     if is_csv:
         return compressed(requests_csv(run).encode(), accept_encoding)
-    summary = summary_of(run, with_requests)
+    summary = summary_of(run, views.requests, views.dialect)
     return compressed(orjson.dumps(summary, option=orjson.OPT_SERIALIZE_NUMPY), accept_encoding)
 
 

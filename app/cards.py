@@ -6,8 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from app.view import MetricView, Versus
+from app.controls import CONTROL_BY_NAME
+from app.view import Choice, MetricView, Versus
+from sim.dialects import DIALECTS
+from sim.metrics import METRICS
 
+_METRIC_BY_NAME = {metric.name: metric for metric in METRICS}
 MANY_TIMES = 10
 FEW, MANY = 100, 1000
 
@@ -24,31 +28,19 @@ class Card:
     digits: int
     better: str
 
+    @property
+    def name(self) -> str:
+        """Metric that the figure is of."""
+        return self.path.partition(".")[0]
+
 
 CARDS: tuple[Card, ...] = (
-    Card("ttft_s.p50", "TTFT p50", "Time to first token, median: waiting and prefill", "s", 1, 2, "lower"),
-    Card(
-        "tpot_s.p50", "TPOT p50", "Time per output token after the first, median over requests", "ms", 1000, 1, "lower"
-    ),
-    Card("output_tokens_per_s", "Throughput", "Output tokens of finished requests per second", "tok/s", 1, 0, "higher"),
-    Card(
-        "slo_attainment",
-        "Within the SLO",
-        "Share of requests that meet the TTFT and TPOT limits",
-        "%",
-        100,
-        0,
-        "higher",
-    ),
-    Card(
-        "held_slot_share",
-        "Slots held while others wait",
-        "Share of slot time that finished requests hold while the waiting line is not empty",
-        "%",
-        100,
-        0,
-        "lower",
-    ),
+    Card("ttft_s.p50", "TTFT p50", "From arrival to first token; median", "s", 1, 2, "lower"),
+    Card("tpot_s.p50", "TPOT p50", "Mean time per token after the first; median over requests", "ms", 1000, 1, "lower"),
+    Card("itl_s.p50", "ITL p50", "Every gap between outputs; median over all requests' gaps", "ms", 1000, 1, "lower"),
+    Card("output_tokens_per_s", "Throughput", "Output tokens of finished requests / duration", "tok/s", 1, 0, "higher"),
+    Card("slo_attainment", "Within the SLO", "Requests that meet the TTFT and TPOT limits", "%", 100, 0, "higher"),
+    Card("held_slot_share", "Slots held while others wait", "Slot time of finished requests", "%", 100, 0, "lower"),
 )
 
 
@@ -72,6 +64,8 @@ def _view(
         digits=card.digits,
         better=card.better,
         is_time=is_timed and card.path != "held_slot_share",
+        meanings={dialect.name: dialect.meanings.get(card.name, card.meaning) for dialect in DIALECTS},
+        drivers=tuple(Choice(name, CONTROL_BY_NAME[name].label) for name in _METRIC_BY_NAME[card.name].driven_by),
         value=written(mine, card),
         versus=tuple(_versus(card, mine, name, metrics[name], labels[name]) for name in metrics if name != "a"),
     )

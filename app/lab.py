@@ -18,7 +18,8 @@ from app.moment import end_of
 from app.names import names_of, subtitle_of, title_of
 from app.params import VIEW_BY_NAME, Views, parse_query, read_query, write_query
 from app.presets import Preset, canonical, presets
-from app.view import FigureView, LabView, PanelView, PresetLink, RunView
+from app.view import Choice, FigureView, LabView, PanelView, PresetLink, RunView
+from sim.dialects import DIALECTS
 from sim.run import Run
 
 
@@ -42,7 +43,7 @@ def lab_view(views: Views, runs: Mapping[str, Run], is_given: bool) -> LabView:
     """The page for the runs of its scenarios."""
     panel, labels = panel_view(views, runs), labels_of(views)
     t_s, groups = _time_s(views, runs), groups_of(views.scenarios, runs["a"].facts)
-    metrics = {name: run.metrics() for name, run in runs.items()}
+    metrics = {name: run.metrics(views.dialect) for name, run in runs.items()}
     named = tuple(sorted((name, label.lower()) for name, label in labels.items()))
     return LabView(
         **{each.name: getattr(panel, each.name) for each in fields(panel)},
@@ -59,6 +60,10 @@ def lab_view(views: Views, runs: Mapping[str, Run], is_given: bool) -> LabView:
         presets=preset_links(runs),
         picture_query=write_query(views.scenarios, full=True, t=t_s),
         metrics=metric_views(metrics, labels, panel.is_timed),
+        dialect=views.dialect,
+        dialects=tuple(Choice(dialect.name, dialect.title) for dialect in DIALECTS),
+        windows={dialect.name: dialect.window for dialect in DIALECTS},
+        page_pairs=hidden_of(views.scenarios, (), t=t_s, run=_unless_a(panel.frame.run), **views.page),
         charts={
             "course": course_json(named),
             "batch-curve": batch_curve_json(named),

@@ -11,6 +11,7 @@ from urllib.parse import parse_qsl, urlencode
 from app.controls import CONTROL_BY_NAME, CONTROLS, GROUPS, Control
 from app.gallery import FIGURE_BY_NAME, FIGURES, OPEN_FIGURES
 from sim.axis import GRID, Axis, read_axis
+from sim.dialects import DEFAULT, DIALECT_BY_NAME
 from sim.fork import FORK, PREFIX, is_fork_name
 from sim.parameters import BY_NAME, PARAMETERS
 from sim.scenario import Scenario, ScenarioError, scenario_from, settings_of
@@ -71,6 +72,7 @@ VIEWS: tuple[View, ...] = (
     View("height", "int", "Height of a picture [px]; without it, what suits it", low=120, high=2400),
     View("x", "axis", "What a load curve varies, NAME:LOW:HIGH:COUNT or NAME:V,V,…; without it, the load"),
     View("seeds", "int", "Runs per point of a load curve", low=1, high=MOST_SEEDS),
+    View("dialect", "choice", "Benchmark tool whose definitions of the metrics hold", choices=tuple(DIALECT_BY_NAME)),
     View("cross_s", "float", "Median TTFT whose crossing a load curve tells [s]", high=1e9),
 )  # fmt: skip
 VIEW_BY_NAME = {view.name: view for view in VIEWS}
@@ -93,12 +95,13 @@ class Views:
     x: Axis | None = None
     seeds: int = 2
     cross_s: float = 2.0
+    dialect: str = DEFAULT
     given: frozenset[str] = field(default_factory=frozenset)
 
     @property
     def kept(self) -> dict[str, str]:
         """View parameters of figures that the links of a page keep, as far as the address gave them."""
-        values = {"x": self.x and self.x.text, "seeds": self.seeds, "cross_s": self.cross_s}
+        values = {"x": self.x and self.x.text, "seeds": self.seeds, "cross_s": self.cross_s, "dialect": self.dialect}
         return {name: _text(value) for name, value in values.items() if name in self.given}
 
     @property

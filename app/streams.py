@@ -91,7 +91,8 @@ class StepStream:
         while coder.next < end:
             lines.append(coder.line(log, min(coder.next + codec.STEPS_PER_LINE, end)))
         if run is not None and coder.next >= min(self._stop, len(log.steps)):
-            lines.append(codec.tail_line(run.metrics(), run.rejected, run.requests, run.results, coder.with_blocks))
+            metrics = run.metrics(self._views.dialect)
+            lines.append(codec.tail_line(metrics, run.rejected, run.requests, run.results, coder.with_blocks))
             self.is_complete = True
         return self._compressed(lines)
 

@@ -145,6 +145,8 @@ class MetricView:
     digits: int
     better: str
     is_time: bool
+    meanings: dict[str, str]
+    drivers: tuple[Choice, ...]
     value: str
     versus: tuple[Versus, ...]
 
@@ -266,4 +268,8 @@ class LabView(PanelView):
     presets: tuple[PresetLink, ...]
     picture_query: str
     metrics: tuple[MetricView, ...]
+    dialect: str
+    dialects: tuple[Choice, ...]
+    windows: dict[str, str]
+    page_pairs: tuple[tuple[str, str], ...]
     charts: dict[str, str]

@@ -31,6 +31,8 @@ class Dialect:
     ----------
     name, title : str
         As in a query string, and as its makers write it.
+    window : str
+        What of the run is measured, in words.
     meanings : Mapping
         A line by name of a metric, for those it defines otherwise than `sim.metrics.METRICS`.
     compute : callable
@@ -39,6 +41,7 @@ class Dialect:
 
     name: str
     title: str
+    window: str
     meanings: Mapping[str, str]
     compute: Callable[[Measured], dict[str, Any]]
 
@@ -135,20 +138,19 @@ def _outputs_within(first_s: Floats, last_s: Floats, outputs: Ints, start_s: flo
     return float(firsts + ((outputs - 1) * np.clip(overlap_s / length_s, 0, 1)).sum())
 
 
-_CUT_WORDS = f"the first and last {CUT:.0%} of the run are cut off"
-
 DIALECTS: tuple[Dialect, ...] = (
-    Dialect("vllm", "vLLM", {}, lambda _: {}),
+    Dialect("vllm", "vLLM", "the whole run, ramp and drain included", {}, lambda _: {}),
     Dialect(
         "guidellm",
         "GuideLLM",
+        f"without the first and the last {CUT * 100:.0f} % of the run, warm-up and cool-down",
         {
-            "ttft_s": f"From arrival to first token; {_CUT_WORDS}",
-            "tpot_s": "Whole latency / output tokens: the first token's wait is in it; weighted by tokens",
+            "ttft_s": "From arrival to first token; percentiles are values that occur",
+            "tpot_s": "Whole latency / tokens, first one included; weighted by tokens",
             "itl_s": "Mean gap of each request, weighted by its gaps",
-            "e2e_s": f"From arrival to last token; {_CUT_WORDS}",
-            "output_tokens_per_s": f"Tokens that come inside the window / its length; {_CUT_WORDS}",
-            "requests_per_s": f"Requests that end inside the window / its length; {_CUT_WORDS}",
+            "e2e_s": "From arrival to last token; percentiles are values that occur",
+            "output_tokens_per_s": "Tokens that come inside the window / its length",
+            "requests_per_s": "Requests that end inside the window / its length",
             "goodput_rps": "Requests inside the window that meet every SLO, TPOT as here / its length",
             "slo_attainment": "Share that meets every SLO, TPOT as here; errors are misses",
         },
@@ -157,6 +159,7 @@ DIALECTS: tuple[Dialect, ...] = (
     Dialect(
         "aiperf",
         "AIPerf",
+        "from the first request to the last response",
         {
             "tpot_s": "AIPerf has no TPOT; its ITL is one mean gap per request",
             "itl_s": "Mean gap of each request of two tokens or more, all requests equal",

@@ -92,5 +92,6 @@ function set(card, selector, text) {
  */
 export function metricsInWords(root) {
   const cards = [.../** @type {NodeListOf<HTMLElement>} */ (root.querySelectorAll("[data-metric]"))];
-  return cards.map((card) => card.textContent?.replace("uncalibrated", "").replace(/\s+/g, " ").trim()).join(". ");
+  const words = (/** @type {Element} */ part) => part.textContent?.replace("uncalibrated", "").replace(/\s+/g, " ").trim();
+  return cards.map((card) => [...card.querySelectorAll("h3, .figure, .versus")].map(words).join(" ")).join(". ");
 }

@@ -2,6 +2,7 @@
 import { metricsInWords, showMetrics } from "./cards.js";
 import { watchChips } from "./chips.js";
 import { Controls } from "./controls.js";
+import { watchDialect } from "./dialect.js";
 import { Focus } from "./focus.js";
 import { watchKeys } from "./keys.js";
 import { mark, watchRequests } from "./light.js";
@@ -67,6 +68,7 @@ class Lab {
   watch() {
     const { stage } = this;
     watchChips(stage);
+    watchDialect(stage);
     watchRequests(stage);
     watchKeys(
       () => stage.playhead.toggle(),

@@ -92,10 +92,12 @@ export function within({ t0, t1 }, end) {
  * @returns {Promise<Record<string, Run>>}
  */
 async function fetchRuns(state, url, range, signal) {
+  const dialect = state.kept.get("dialect");
+  const terms = dialect ? `&dialect=${dialect}` : "";
   const entries = await Promise.all(
     state.runs.map(async (name) => {
       const reader = new RunReader();
-      await readLines(`${url}?${state.scenarioQuery(name)}${range(name)}`, signal, (line) => reader.push(line));
+      await readLines(`${url}?${state.scenarioQuery(name)}${range(name)}${terms}`, signal, (line) => reader.push(line));
       return /** @type {[string, Run]} */ ([name, reader.finish()]);
     }),
   );

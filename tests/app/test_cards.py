@@ -4,7 +4,7 @@ import pytest
 
 from app.cards import CARDS, Card, difference, metric_views, written
 
-TTFT, TPOT, THROUGHPUT, WITHIN, HELD = CARDS
+TTFT, TPOT, ITL, THROUGHPUT, WITHIN, HELD = CARDS
 
 
 @pytest.mark.parametrize(
