@@ -11,6 +11,7 @@ const MODULES = {
   "kv-map": () => import("./figures/kv-map.js"),
   course: () => import("./figures/course.js"),
   memory: () => import("./figures/memory.js"),
+  streams: () => import("./figures/streams.js"),
   "batch-curve": () => import("./figures/batch-curve.js"),
   roofline: () => import("./figures/roofline.js"),
   "load-curve": () => import("./figures/load-curve.js"),
