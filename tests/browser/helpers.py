@@ -5,6 +5,7 @@ from typing import Any
 from playwright.sync_api import Page, expect
 
 LAB = "/lab/?rate=3.9&num_requests=24&max_num_seqs=8&b.batching=static&t=1.5"
+PLAIN = "/static/js/run.js"  # a page of the app where nothing else runs
 
 
 def wait_for_picture(page: Page) -> None:

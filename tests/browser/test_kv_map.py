@@ -11,7 +11,7 @@ from app.blocks import memory_caption, owners_of
 from sim.frame import Frame, Row
 from sim.run import Run, simulate
 from sim.scenario import scenario_from
-from tests.browser.helpers import LAB, wait_for_picture
+from tests.browser.helpers import PLAIN, wait_for_picture
 from tests.sim.axes import AXES
 
 pytestmark = pytest.mark.browser
@@ -22,9 +22,9 @@ STEPS = 10
 READ = """async ([settings, steps]) => {
   const [{ RunReader }, { Replay }, { readLines }, { Cells }, { captionOf, nameOfBlock }] = await Promise.all(
     ["run.js", "replay.js", "lines.js", "kvcells.js", "kvwords.js"].map(
-      (name) => import(new URL(`../static/js/${name}`, location.href))));
+      (name) => import(new URL(name, location.href))));
   const reader = new RunReader();
-  const url = `../api/v1/steps?${new URLSearchParams(settings)}&blocks=1`;
+  const url = `/api/v1/steps?${new URLSearchParams(settings)}&blocks=1`;
   await readLines(url, new AbortController().signal, (line) => reader.push(line));
   const run = reader.finish();
   const replay = new Replay(run);
@@ -67,7 +67,7 @@ def in_order(run: Run, frame: Frame) -> list[Row]:
 def test_map_says_of_each_block_what_the_engine_knows(page: Page, name: str) -> None:
     run = simulate(scenario_from(AXES[name]))
     steps = random.Random(name).sample(range(len(run.steps)), STEPS)
-    page.goto(LAB)
+    page.goto(PLAIN)
     said: list[dict[str, Any]] = page.evaluate(READ, [AXES[name], steps])
     config = run.setting.config
     for step, words in zip(steps, said, strict=True):

@@ -8,7 +8,7 @@ from playwright.sync_api import Page
 
 from sim.run import Run, simulate
 from sim.scenario import scenario_from
-from tests.browser.helpers import LAB
+from tests.browser.helpers import PLAIN
 from tests.invariants.checks import new_replay
 from tests.sim.axes import AXES
 
@@ -22,20 +22,17 @@ SCENARIOS = {
     "contiguous closed": AXES["contiguous"] | {"load": "closed", "concurrency": 7},
     **{name.replace("_", " "): AXES[name] for name in (
         "preemption", "cache_off", "shared_prefix", "per_slot", "chat", "static_dropped", "static_per_slot",
-        "contiguous_per_slot", "contiguous_static", "chunks_collide", "drafts", "drafts_stall", "static_drafts", "async", "async_closed",
-        "max_waiting", "refusals", "fork_more_slots", "fork_fewer_slots", "fork_fewer_slots_async",
+        "contiguous_per_slot", "contiguous_static", "chunks_collide", "drafts", "drafts_stall", "static_drafts",
+        "async", "async_closed", "max_waiting", "refusals", "fork_more_slots", "fork_fewer_slots", "fork_fewer_slots_async",
         "fork_fewer_slots_per_slot", "fork_to_static", "fork_to_continuous", "fork_cache_off", "fork_cache_on",
         "fork_to_drafts", "fork_from_drafts", "fork_rate_budget", "fork_late",
     )},
-    "fork to continuous": AXES["static_padded"] | {"fork": 0.4, "fork.batching": "continuous", "fork.max_num_seqs": 6},
-    "fork to static": AXES["preemption"] | {"fork": 0.3, "fork.batching": "static", "fork.rate": 90},
-    "fork without cache": AXES["shared_prefix"] | {"fork": 0.4, "fork.prefix_cache": "off", "fork.max_num_seqs": 2},
 }  # fmt: skip
 READ = """async ([settings, extra, steps, most]) => {
   const [{ RunReader }, { Replay }, { readLines }] = await Promise.all(
-    ["run.js", "replay.js", "lines.js"].map((name) => import(new URL(`../static/js/${name}`, location.href))));
+    ["run.js", "replay.js", "lines.js"].map((name) => import(new URL(name, location.href))));
   const reader = new RunReader();
-  const url = `../api/v1/steps?${new URLSearchParams({ ...settings, ...extra })}`;
+  const url = `/api/v1/steps?${new URLSearchParams({ ...settings, ...extra })}`;
   await readLines(url, new AbortController().signal, (line) => reader.push(line));
   const replay = new Replay(reader.finish(), most);
   const row = ({ request, slot, phase, computed, scheduled, prompt, outputs, drafts, blocks }) =>
@@ -97,7 +94,7 @@ def assert_equal(frames: list[dict[str, Any]], run: Run, steps: list[int]) -> No
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_frames_of_the_page_equal_the_engines(page: Page, name: str) -> None:
     run = simulate(scenario_from(SCENARIOS[name]))
-    page.goto(LAB)
+    page.goto(PLAIN)
     for first in (0, len(run.steps) * 2 // 5):
         steps = some_steps(run, first)
         assert_equal(read(page, SCENARIOS[name], steps, **{"from": first})["frames"], run, steps)
@@ -107,7 +104,7 @@ def test_checkpoints_thin_out_and_frames_stay_equal(page: Page) -> None:
     settings = SCENARIOS["preemption"] | {"num_requests": 150}
     run, most = simulate(scenario_from(settings)), 12_000
     steps = [len(run.steps) - 1, *some_steps(run)]
-    page.goto(LAB)
+    page.goto(PLAIN)
     seen = read(page, settings, steps, most)
     assert seen["bytes"] <= most
     assert seen["checkpoints"] > 2
