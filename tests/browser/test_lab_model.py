@@ -23,9 +23,9 @@ SCENARIOS = {
     **{name.replace("_", " "): AXES[name] for name in (
         "preemption", "cache_off", "shared_prefix", "per_slot", "chat", "static_dropped", "static_per_slot",
         "contiguous_per_slot", "contiguous_static", "chunks_collide", "drafts", "drafts_stall", "static_drafts",
-        "async", "async_closed", "max_waiting", "refusals", "fork_more_slots", "fork_fewer_slots", "fork_fewer_slots_async",
-        "fork_fewer_slots_per_slot", "fork_to_static", "fork_to_continuous", "fork_cache_off", "fork_cache_on",
-        "fork_to_drafts", "fork_from_drafts", "fork_rate_budget", "fork_late",
+        "async", "async_closed", "max_waiting", "refusals", "fork_more_slots", "fork_fewer_slots",
+        "fork_fewer_slots_async", "fork_fewer_slots_per_slot", "fork_to_static", "fork_to_continuous",
+        "fork_cache_off", "fork_cache_on", "fork_to_drafts", "fork_from_drafts", "fork_rate_budget", "fork_late",
     )},
 }  # fmt: skip
 READ = """async ([settings, extra, steps, most]) => {
