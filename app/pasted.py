@@ -10,7 +10,7 @@ from sim.catalog import GIB
 from sim.importers import Reading
 from sim.importers.command_text import command_text
 from sim.importers.playable import Playable
-from sim.importers.reading import PasteKind
+from sim.importers.reading import ENGINE_NAMES, PasteKind
 from sim.importers.verdict import verdict_of
 from sim.run import Run
 from sim.scenario import Scenario
@@ -101,7 +101,7 @@ def pasted_view(reading: Reading, played: Playable, run: Run | None, refusal: st
     """View of a reading; without a run it says why there is none."""
     rows = tuple(_rows(reading, run))
     shown = {figure.name for figure in FIGURES} | set(LATENCIES)
-    engine = f", {reading.engine}" if reading.engine else ""
+    engine = f" · {ENGINE_NAMES[reading.engine]}" if reading.engine else ""
     return PastedView(
         title=f"{KINDS[reading.kind]}{engine}",
         query=write_query({"a": played.scenario}),

@@ -7,7 +7,7 @@ from typing import Any
 
 from sim.errors import ScenarioError
 from sim.importers.flags_llama import AUTO_SLOTS
-from sim.importers.reading import PasteKind, Reading
+from sim.importers.reading import ENGINE_NAMES, PasteKind, Reading
 from sim.parameters import BY_NAME
 from sim.scenario import Scenario, scenario_from
 
@@ -51,7 +51,9 @@ def playable(reading: Reading) -> Playable:
     if engine and engine in BY_NAME["engine"].choices:
         settings["engine"] = engine
     elif engine:
-        notes.append(f"{engine} is imitated by vLLM's scheduler until it has its own here: {IMITATED[engine]}.")
+        notes.append(
+            f"{ENGINE_NAMES[engine]} is imitated by vLLM's scheduler until it has its own here: {IMITATED[engine]}."
+        )
         if engine == "llama-server":
             settings = _as_slots(settings, reading, notes)
     if reading.kind is PasteKind.BENCH_RESULT and "load" not in settings:

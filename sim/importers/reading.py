@@ -11,6 +11,7 @@ from sim.errors import ScenarioError
 from sim.parameters import BY_NAME
 from sim.values import read_value, write_value
 
+ENGINE_NAMES = {"vllm": "vLLM", "sglang": "SGLang", "llama-server": "llama-server", "tensorrt-llm": "TensorRT-LLM"}
 MOST_NOTES = 200
 """Entries of one list of a reading; a paste that has more is not helped by them."""
 

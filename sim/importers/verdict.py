@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sim.catalog.efficiencies import CALIBRATED
 from sim.importers.playable import ASSUMED, Playable
-from sim.importers.reading import PasteKind, Reading
+from sim.importers.reading import ENGINE_NAMES, PasteKind, Reading
 from sim.parameters import BY_NAME
 
 
@@ -36,7 +36,7 @@ def _exact(reading: Reading) -> list[str]:
 def _approximated(reading: Reading) -> list[str]:
     approximated = ["times (from a cost model" + (")" if CALIBRATED else " that is not calibrated)")]
     if not _is_simulated(reading):
-        approximated.insert(0, f"scheduling ({reading.engine} imitated by vLLM's rules)")
+        approximated.insert(0, f"scheduling ({ENGINE_NAMES[reading.engine]} imitated by vLLM's rules)")
     if "num_gpu_blocks" not in reading.params:
         approximated.append("the size of the KV pool (from sizes and utilisation)")
     if any("only the mean" in warning for warning in reading.warnings):
@@ -67,22 +67,19 @@ _MARKS = (
 
 
 def _distrusted(reading: Reading, played: Playable) -> str:
-    warnings = " ".join(reading.warnings)
-    if "hybrid" in warnings.lower():
+    if "hybrid" in " ".join(reading.warnings).lower():
         return "KV use, concurrency and preemptions first, then all times"
+    server = played.scenario.server
     if "model" in reading.figures and "model" not in reading.params:
-        return (
-            f"all figures of memory and time: they are those of {played.scenario.server.model}, not of the model named"
-        )
-    if not _is_simulated(reading):
-        return "TTFT and everything about a full pool first"
-    if "gpu" not in reading.params:
-        hardware = played.scenario.server.gpu
-        is_assumed = any(note.startswith(ASSUMED) for note in played.notes)
-        whose = "assumed" if is_assumed else "this page's"
-        load = "" if "load" in reading.params else f" and the load is {whose}"
-        return f"every absolute time, since the text names no GPU ({hardware} is simulated){load}"
-    return "absolute times before ratios, and TTFT before TPOT"
+        return f"all figures of memory and time: they are those of {server.model}, not of the model named"
+    doubts = [] if _is_simulated(reading) else ["TTFT and whatever happens when the pool is full"]
+    unnamed = [word for word, name in (("model", "model"), ("GPU", "gpu")) if name not in reading.params]
+    if unnamed:
+        named = f"{server.model} on {server.gpu} is simulated"
+        doubts.append(f"every absolute time, since the text names no {' and no '.join(unnamed)} ({named})")
+    if any(note.startswith(ASSUMED) for note in played.notes):
+        doubts.append("the load, which is assumed")
+    return _listed(doubts or ["absolute times before ratios", "TTFT before TPOT"])
 
 
 def _listed(words: list[str]) -> str:

@@ -4,6 +4,7 @@ import pytest
 
 from sim.importers import read_paste
 from sim.importers.playable import playable
+from sim.importers.reading import ENGINE_NAMES
 from sim.importers.verdict import verdict_of
 from sim.scenario import scenario_from
 
@@ -30,7 +31,7 @@ def test_parameters_of_vllm_are_settings_as_they_are():
     [("sglang serve --model Qwen/Qwen3-8B", "sglang"), ("trtllm-serve Qwen/Qwen3-8B", "tensorrt-llm")],
 )
 def test_engine_without_a_scheduler_of_its_own_is_imitated_and_said(text: str, engine: str):
-    assert f"{engine} is imitated by vLLM's scheduler until" in notes_of(text)
+    assert f"{ENGINE_NAMES[engine]} is imitated by vLLM's scheduler until" in notes_of(text)
     assert "Exact" not in verdict(text)
 
 
