@@ -13,7 +13,7 @@ from app.caching import cache_headers, is_known
 from app.compress import compressed
 from app.connection import ClosingStream, while_connected
 from app.costs import costs_of
-from app.openapi import answers, describe_parameters, describe_views, problems, query_parameters, results
+from app.openapi import answers, describe_fork, describe_parameters, describe_views, problems, query_parameters, results
 from app.params import Views, parse_query, read_query
 from app.service import Service, key_of
 from app.streams import StepStream, resumed
@@ -134,7 +134,9 @@ async def get_catalog(request: Request) -> Response:
     "/params", summary="Every parameter: range, default, meaning", responses=answers("The table", {JSON: OBJECT})
 )
 async def get_params(request: Request) -> Response:
-    return _table(request, "params", {"parameters": describe_parameters(), "views": describe_views()})
+    return _table(
+        request, "params", {"parameters": describe_parameters(), "views": describe_views(), "fork": describe_fork()}
+    )
 
 
 @router.post(

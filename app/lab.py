@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import fields
+from typing import Any
 from urllib.parse import urlencode
 
 from app.cards import metric_views
+from app.compare import comparison_of
 from app.course import MOST_REQUESTS, MOST_STEPS, is_long
 from app.curves import curves_json
 from app.figures import course_json
-from app.form import groups_of, hidden_of
+from app.form import groups_of, hidden_of, text_of
 from app.formulas import batch_curve_json, roofline_json
 from app.frames import frame_view
 from app.gallery import FIGURES, OPEN_FIGURES
@@ -21,6 +23,8 @@ from app.presets import Preset, canonical, presets
 from app.view import Choice, FigureView, LabView, PanelView, PresetLink, RunView
 from sim.dialects import DIALECTS
 from sim.run import Run
+from sim.scenario import Scenario, settings_of
+from sim.setup_card import Line, setup_card
 
 
 def opening(query: bytes) -> tuple[str, bool]:
@@ -44,7 +48,7 @@ def lab_view(views: Views, runs: Mapping[str, Run], is_given: bool) -> LabView:
     panel, labels = panel_view(views, runs), labels_of(views)
     t_s, groups = _time_s(views, runs), groups_of(views.scenarios, runs["a"].facts)
     metrics = {name: run.metrics(views.dialect) for name, run in runs.items()}
-    named = tuple(sorted((name, label.lower()) for name, label in labels.items()))
+    named = tuple((name, label.lower()) for name, label in labels.items())
     return LabView(
         **{each.name: getattr(panel, each.name) for each in fields(panel)},
         query=write_query(views.scenarios),
@@ -64,6 +68,7 @@ def lab_view(views: Views, runs: Mapping[str, Run], is_given: bool) -> LabView:
         dialects=tuple(Choice(dialect.name, dialect.title) for dialect in DIALECTS),
         windows={dialect.name: dialect.window for dialect in DIALECTS},
         page_pairs=hidden_of(views.scenarios, (), t=t_s, run=_unless_a(panel.frame.run), **views.page),
+        comparison=comparison_of(views, t_s),
         charts={
             "course": course_json(named),
             "batch-curve": batch_curve_json(named),
@@ -86,15 +91,31 @@ def panel_view(views: Views, runs: Mapping[str, Run]) -> PanelView:
                 name=name,
                 label=names[name].label,
                 note=names[name].note,
-                slots=run.scenario.server.max_num_seqs,
+                slots=run.slots,
                 is_focused=name == frame.run,
                 focus_query=write_query(views.scenarios, t=t_s, run=_unless_a(name), **views.page),
             )
             for name, run in reversed(list(runs.items()))
         ),
         frame=frame,
+        setup=_setup(views, runs),
         figures=_figures(views, t_s, frame.run),
     )
+
+
+def _setup(views: Views, runs: Mapping[str, Run]) -> tuple[Line, ...]:
+    """The set-up of the plain run, and what the others change of it."""
+    plain = settings_of(views.scenarios["a"])
+    others = [
+        Line(labels_of(views)[name], ", ".join(f"{key} {text_of(value)}" for key, value in settings.items()))
+        for name, settings in ((name, _changed(scenario, plain)) for name, scenario in views.scenarios.items())
+        if settings
+    ]
+    return (*setup_card(runs["a"], views.dialect), *others)
+
+
+def _changed(scenario: Scenario, plain: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in settings_of(scenario).items() if value != plain[name]}
 
 
 def _figures(views: Views, t_s: float, run: str) -> dict[str, FigureView]:

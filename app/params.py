@@ -30,7 +30,7 @@ __all__ = [
 ]
 
 OTHERS = ("b", "c")
-RUNS = ("a", *OTHERS, FORK)
+RUNS = ("a", FORK, *OTHERS)
 MAX_FIELDS = 300
 MOST_SEEDS = 16
 
@@ -204,14 +204,14 @@ def _fork_pairs(scenario: Scenario, plain: Mapping[str, Any]) -> list[tuple[str,
 
 def _scenarios(settings: Mapping[str, Mapping[str, str]]) -> dict[str, Scenario]:
     scenarios = {"a": scenario_from(settings["a"])}
+    if settings[FORK]:
+        scenarios[FORK] = scenario_from({**settings["a"], **settings[FORK]})
     for run in OTHERS:
         if settings[run]:
             try:
                 scenarios[run] = scenario_from({**settings["a"], **settings[run]})
             except ScenarioError as error:
                 raise ScenarioError(f"{run}.{error.field}", error.value, error.allowed) from None
-    if settings[FORK]:
-        scenarios[FORK] = scenario_from({**settings["a"], **settings[FORK]})
     return scenarios
 
 

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
+from sim.setup_card import Line
+
 SERIES = 8
 
 
@@ -248,7 +250,45 @@ class PanelView:
     is_timed: bool
     runs: tuple[RunView, ...]
     frame: FrameView
+    setup: tuple[Line, ...]
     figures: dict[str, FigureView]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A parameter in which a run differs, as a control, and the edit that takes it back."""
+
+    field: Field
+    drop: str
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """A run beside the plain one: what differs, and what its form without scripts sends along."""
+
+    name: str
+    label: str
+    changes: tuple[Change, ...]
+    kept: tuple[tuple[str, str], ...]
+    time_s: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """All that the editor prints; `free` is the name that the next run gets, '' if there are three."""
+
+    query: str
+    pairs: tuple[tuple[str, str], ...]
+    runs: tuple[Compared, ...]
+    free: str
+    time_s: str
+    options: tuple[tuple[str, tuple[tuple[str, str], ...]], ...]
+    fork_options: tuple[tuple[str, str], ...]
+
+    @property
+    def has_fork(self) -> bool:
+        """Whether one of the runs is a fork."""
+        return any(run.name == "fork" for run in self.runs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,3 +313,4 @@ class LabView(PanelView):
     windows: dict[str, str]
     page_pairs: tuple[tuple[str, str], ...]
     charts: dict[str, str]
+    comparison: Comparison
