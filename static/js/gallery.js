@@ -12,6 +12,7 @@ const MODULES = {
   course: () => import("./figures/course.js"),
   memory: () => import("./figures/memory.js"),
   streams: () => import("./figures/streams.js"),
+  speculation: () => import("./figures/speculation.js"),
   "batch-curve": () => import("./figures/batch-curve.js"),
   roofline: () => import("./figures/roofline.js"),
   "load-curve": () => import("./figures/load-curve.js"),

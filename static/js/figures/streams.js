@@ -14,7 +14,7 @@ import { penOf } from "../timeline.js";
 const REST_MS = 250;
 const MOST_ROWS = 200;
 const ROW = { least: 10, most: 18 };
-const HEIGHT = 340;
+const HEIGHT = 360;
 
 /**
  * @param {HTMLElement} card
