@@ -1,6 +1,7 @@
 /** The lab: wires the stage, the controls, the panels and the words. None of them knows of the others. */
 import { metricsInWords, showMetrics } from "./cards.js";
 import { watchChips } from "./chips.js";
+import { watchCompare } from "./compare.js";
 import { Controls } from "./controls.js";
 import { watchDialect } from "./dialect.js";
 import { Focus } from "./focus.js";
@@ -70,6 +71,7 @@ class Lab {
     watchChips(stage);
     watchDialect(stage);
     watchRequests(stage);
+    watchCompare(stage, (text) => this.edited(text));
     watchKeys(
       () => stage.playhead.toggle(),
       (step) => /** @type {HTMLElement | null} */ (document.querySelector(`[data-step="${step}"][href]`))?.click(),
@@ -88,9 +90,17 @@ class Lab {
    * @param {import("./controls.js").Change[]} changes
    */
   changed(changes) {
-    this.inputAt = performance.now();
     for (const { name, value, normal } of changes) this.stage.state.set(name, value, normal);
-    this.change = changes.map(({ name, value }) => `${this.controls.labelOf(name)}: ${value || "none"}.`).join(" ");
+    this.edited(changes.map(({ name, value }) => `${this.controls.labelOf(name)}: ${value || "none"}.`).join(" "));
+  }
+
+  /**
+   * The scenarios are others.
+   * @param {string} text what has changed, in words
+   */
+  edited(text) {
+    this.inputAt = performance.now();
+    this.change = text;
     for (const current of document.querySelectorAll(".preset[aria-current]")) current.removeAttribute("aria-current");
     document.getElementById("see")?.toggleAttribute("hidden", true);
     this.isBad = false;
