@@ -29,6 +29,7 @@ from sim.importers.told import lines_of
 from sim.report import requests_csv, summary_of
 from sim.run import Run, Session
 from sim.scenario import Scenario, scenario_from
+from sim.setup_card import card_text, setup_card
 from sim.sweep import CURVES, Crossing, Point, crossing_of, curves_of, peak_of, points, spots
 from sim.workload import Trace, read_trace
 from sim.workload.read import MAX_BYTES
@@ -100,6 +101,7 @@ def run(
         typer.echo(json.dumps(summary))
     else:
         _print_summary(summary)
+        typer.echo(card_text(setup_card(result, dialect)))
 
 
 def _print_summary(summary: dict[str, Any]) -> None:

@@ -92,6 +92,7 @@ function set(card, selector, text) {
  */
 export function metricsInWords(root) {
   const cards = [.../** @type {NodeListOf<HTMLElement>} */ (root.querySelectorAll("[data-metric]"))];
-  const words = (/** @type {Element} */ part) => part.textContent?.replace("uncalibrated", "").replace(/\s+/g, " ").trim();
+  const words = (/** @type {Element} */ part) =>
+    part.textContent?.replace("uncalibrated", "").replace(/\s+/g, " ").trim();
   return cards.map((card) => [...card.querySelectorAll("h3, .figure, .versus")].map(words).join(" ")).join(". ");
 }

@@ -12,6 +12,7 @@ import { Notice } from "./notice.js";
 import { Panel } from "./panel.js";
 import { boundary } from "./run.js";
 import { Say } from "./say.js";
+import { watchSetup } from "./setup.js";
 import { Stage } from "./stage.js";
 import { Transport } from "./transport.js";
 import { Upload } from "./upload.js";
@@ -70,6 +71,7 @@ class Lab {
     const { stage } = this;
     watchChips(stage);
     watchDialect(stage);
+    watchSetup();
     watchRequests(stage);
     watchCompare(stage, (text) => this.edited(text));
     watchKeys(
