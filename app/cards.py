@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from app.controls import CONTROL_BY_NAME
-from app.view import Choice, MetricView, Versus
+from app.view import Choice, MetricView, Versus, inner
 from sim.dialects import DIALECTS
 from sim.metrics import METRICS
 
@@ -74,7 +74,7 @@ def _view(
 def _versus(card: Card, mine: float | None, name: str, metrics: Mapping[str, Any], label: str) -> Versus:
     other = value_at(metrics, card.path)
     change, verdict = difference(mine, other, card)
-    return Versus(name, label.lower(), written(other, card), change, verdict)
+    return Versus(name, inner(label), written(other, card), change, verdict)
 
 
 def value_at(metrics: Mapping[str, Any], path: str) -> float | None:

@@ -9,7 +9,7 @@ from typing import Any
 from app.blocks import memory_caption, memory_slices, owners_of, shares, table_text
 from app.moment import Moment, boundaries, moment_of
 from app.params import write_query
-from app.view import FrameView, Part, Sentence, Slice, SlotRow, StepLinks, WaitRow, series
+from app.view import FrameView, Part, Sentence, Slice, SlotRow, StepLinks, WaitRow, inner, series
 from sim.explain import explain, explain_waiting
 from sim.frame import Frame, Row
 from sim.run import Run
@@ -33,7 +33,7 @@ def frame_view(
 ) -> FrameView:
     """Panels for the focused run, and a sentence for each run at the same time."""
     run, moment = runs[focus], moment_of(runs[focus], t_s)
-    label = labels[focus].lower()
+    label = inner(labels[focus])
     return FrameView(
         run=focus,
         label=label,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from markupsafe import Markup
@@ -14,6 +15,11 @@ SERIES = 8
 def series(request: int) -> int:
     """Number of the colour of a request, 1 to 8: the same everywhere on the page."""
     return request % SERIES + 1
+
+
+def inner(label: str) -> str:
+    """What a run is called inside a sentence: a word begins small, what is written in capitals stays."""
+    return label[:1].lower() + label[1:] if re.match(r"[A-Z][a-z]+\b(?!-)", label) else label
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +128,11 @@ class RunView:
     slots: int
     is_focused: bool
     focus_query: str
+
+    @property
+    def inner(self) -> str:
+        """The label inside a sentence."""
+        return inner(self.label)
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,6 +282,11 @@ class Compared:
     changes: tuple[Change, ...]
     kept: tuple[tuple[str, str], ...]
     time_s: str = ""
+
+    @property
+    def inner(self) -> str:
+        """The label inside a sentence."""
+        return inner(self.label)
 
 
 @dataclass(frozen=True, slots=True)

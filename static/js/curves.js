@@ -7,6 +7,7 @@
  * @typedef {{mean: number | null, low: number | null, high: number | null, crossed: number, above: number, below: number}} Crossing
  * @typedef {{peaks: Record<string, {x: number, goodput_rps: number} | null>, crossing: {level: number, curves: Record<string, Crossing>}}} Tail
  */
+import { inner } from "./focus.js";
 
 const UNITS = /** @type {Record<string, string>} */ ({
   rate: "req/s",
@@ -130,7 +131,7 @@ export function tableOf(curves, labelOf) {
   if (!head) return table;
   const runs = Object.keys(head.scenarios);
   const names = runs.flatMap((run) =>
-    COLUMNS.map(([, title]) => (runs.length > 1 ? `${labelOf(run).toLowerCase()}: ${title}` : title)),
+    COLUMNS.map(([, title]) => (runs.length > 1 ? `${inner(labelOf(run))}: ${title}` : title)),
   );
   const top = table.createTHead().insertRow();
   for (const name of [titleOf(head.x.name), ...names]) top.append(cell("th", name, "col"));

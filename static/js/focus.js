@@ -18,9 +18,16 @@ export class Focus {
   /** Write the names of the runs wherever they stand. */
   spread() {
     for (const place of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("[data-label]")))
-      place.textContent = labelOf(place.dataset.label ?? "").toLowerCase();
+      place.textContent = inner(labelOf(place.dataset.label ?? ""));
   }
 }
+
+/**
+ * What a run is called inside a sentence: a word begins small, what is written in capitals stays.
+ * @param {string} label
+ */
+export const inner = (label) =>
+  /^[A-Z][a-z]+\b(?!-)/.test(label) ? label.charAt(0).toLowerCase() + label.slice(1) : label;
 
 /** @param {string} run */
 const labelOf = (run) => document.querySelector(`[data-focus="${run}"]`)?.textContent ?? run;

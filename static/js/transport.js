@@ -1,4 +1,5 @@
 /** Buttons, seek slider, clock and pointer that move the playhead, and what follows it. */
+import { inner } from "./focus.js";
 
 export class Transport {
   /** @param {import("./stage.js").Stage} stage */
@@ -41,7 +42,7 @@ export class Transport {
    * @param {number | null} [step]
    */
   say(label, t, step = null) {
-    const text = `t = ${t.toFixed(3)} s · ${label.toLowerCase()}${step === null ? "" : `, step ${step}`}`;
+    const text = `t = ${t.toFixed(3)} s · ${inner(label)}${step === null ? "" : `, step ${step}`}`;
     if (this.clock.textContent !== text) this.clock.textContent = text;
   }
 }

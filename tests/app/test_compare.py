@@ -5,6 +5,7 @@ import pytest
 from app.compare import comparison_of, edited
 from app.names import names_of, subtitle_of, title_of
 from app.params import parse_query, read_query
+from app.view import inner
 from sim.scenario import ScenarioError
 
 
@@ -135,3 +136,19 @@ def test_title_says_what_is_compared(query: str, title: str) -> None:
 def test_subtitle_tells_the_slots_of_all() -> None:
     assert subtitle_of(scenarios_of("max_num_seqs=8&fork=2&fork.max_num_seqs=16")).startswith("8 and 16 slots")
     assert subtitle_of(scenarios_of("max_num_seqs=8&b.max_num_seqs=9&c.max_num_seqs=32")).startswith("8 to 32 slots")
+
+
+@pytest.mark.parametrize(
+    ("label", "inside"),
+    [
+        ("Static", "static"),
+        ("Contiguous KV", "contiguous KV"),
+        ("FP8 KV", "FP8 KV"),
+        ("16 slots", "16 slots"),
+        ("H100 SXM 80GB", "H100 SXM 80GB"),
+        ("Llama-3.1-8B", "Llama-3.1-8B"),
+        ("From 2.5 s: static", "from 2.5 s: static"),
+    ],
+)
+def test_label_in_a_sentence_begins_small_unless_it_is_a_name(label: str, inside: str) -> None:
+    assert inner(label) == inside

@@ -3,6 +3,7 @@ import { batches, limitsOf, MOST, pointAt, typicalContext } from "../batch.js";
 import { Chart } from "../chart.js";
 import { countsOf } from "../composition.js";
 import { element, part, tableOf, write } from "../dom.js";
+import { inner } from "../focus.js";
 
 /**
  * @typedef {import("../stage.js").Stage} Stage
@@ -136,7 +137,7 @@ class BatchCurve {
     this.slider.setAttribute("aria-valuetext", `${context.toLocaleString("en")} tokens`);
     write(part(this.card, "output"), `${context.toLocaleString("en")} tokens`);
     part(this.card, "button").hidden = this.chosen === null;
-    write(part(this.card, "[data-focused]"), this.stage.labelOf(this.stage.state.run).toLowerCase());
+    write(part(this.card, "[data-focused]"), inner(this.stage.labelOf(this.stage.state.run)));
     part(this.card, ".limits").replaceChildren(...LIMITS.map((limit) => itemOf(limit, limits, costs)));
     write(part(this.card, ".verdict"), verdictOf(costs, limits));
     this.describe();

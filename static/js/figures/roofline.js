@@ -3,6 +3,7 @@ import { limitsOf, typicalContext } from "../batch.js";
 import { Chart } from "../chart.js";
 import { compositionOf } from "../composition.js";
 import { part, tableOf, write } from "../dom.js";
+import { inner } from "../focus.js";
 import { ridgeOf, roofAt, worksOf } from "../roof.js";
 
 /**
@@ -101,7 +102,7 @@ class Roofline {
     if (!costs) return;
     const works = this.works();
     const label = this.stage.labelOf(this.stage.state.run);
-    write(part(card, "[data-focused]"), label.toLowerCase());
+    write(part(card, "[data-focused]"), inner(label));
     write(part(card, ".verdict"), sentenceOf(costs, works));
     const step = `${label}, step ${this.stage.run ? this.stage.run.first + this.stage.step() : "–"}`;
     const heads = ["part", "GFLOP", "GB", "FLOP/byte", "TFLOP/s", "of the roof"];
