@@ -20,7 +20,7 @@ from app.moment import end_of
 from app.names import names_of, subtitle_of, title_of
 from app.params import VIEW_BY_NAME, Views, parse_query, read_query, write_query
 from app.presets import Preset, canonical, presets
-from app.view import Choice, FigureView, LabView, PanelView, PresetLink, RunView
+from app.view import Choice, FigureView, LabView, PanelView, PresetLink, RunView, inner
 from sim.dialects import DIALECTS
 from sim.run import Run
 from sim.scenario import Scenario, settings_of
@@ -48,7 +48,7 @@ def lab_view(views: Views, runs: Mapping[str, Run], is_given: bool) -> LabView:
     panel, labels = panel_view(views, runs), labels_of(views)
     t_s, groups = _time_s(views, runs), groups_of(views.scenarios, runs["a"].facts)
     metrics = {name: run.metrics(views.dialect) for name, run in runs.items()}
-    named = tuple((name, label.lower()) for name, label in labels.items())
+    named = tuple((name, inner(label)) for name, label in labels.items())
     return LabView(
         **{each.name: getattr(panel, each.name) for each in fields(panel)},
         query=write_query(views.scenarios),
