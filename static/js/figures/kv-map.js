@@ -69,8 +69,11 @@ class KvMap {
     canvas.addEventListener("pointerenter", () => {
       this.litBefore = this.stage.lit;
     });
-    canvas.addEventListener("pointermove", (event) => this.point(cellAt(this.layout, event.offsetX, event.offsetY)));
-    canvas.addEventListener("pointerleave", () => this.leave());
+    for (const type of /** @type {const} */ (["pointerdown", "pointermove"]))
+      canvas.addEventListener(type, (event) => this.point(cellAt(this.layout, event.offsetX, event.offsetY)));
+    canvas.addEventListener("pointerleave", (event) => {
+      if (event.pointerType !== "touch" && document.activeElement !== canvas) this.leave();
+    });
     canvas.addEventListener("focus", () => {
       if (this.cell < 0 && canvas.matches(":focus-visible")) this.point(0);
     });
@@ -223,9 +226,10 @@ class KvMap {
 
   /**
    * Point at a cell: its name is said, and the request it belongs to is lit.
-   * @param {number} cell -1: none
+   * @param {number} wanted -1: none
    */
-  point(cell) {
+  point(wanted) {
+    const cell = this.shown[wanted] ? wanted : -1;
     if (cell === this.cell) return;
     this.cell = cell;
     const block = this.block;
