@@ -16,6 +16,7 @@ from app.form import groups_of, hidden_of, text_of
 from app.formulas import batch_curve_json, roofline_json
 from app.frames import frame_view
 from app.gallery import FIGURES, OPEN_FIGURES
+from app.latency import latency_json
 from app.moment import end_of
 from app.names import names_of, subtitle_of, title_of
 from app.params import VIEW_BY_NAME, Views, parse_query, read_query, write_query
@@ -71,6 +72,7 @@ def lab_view(views: Views, runs: Mapping[str, Run], is_given: bool) -> LabView:
         comparison=comparison_of(views, t_s),
         charts={
             "course": course_json(named),
+            "latency": latency_json(named),
             "batch-curve": batch_curve_json(named),
             "roofline": roofline_json(named),
             "load-curve": curves_json(named),

@@ -13,6 +13,7 @@ from app.compare import edited
 from app.course import courses_of
 from app.errors import Problem, problem_of
 from app.lab import lab_view, panel_view, preset_links, read_opening
+from app.latency import latencies_of
 from app.params import parse_query, read_query
 from app.runs import runs_of
 from app.service import Service, key_of
@@ -68,6 +69,19 @@ async def get_compare(request: Request) -> Response:
     except ScenarioError:  # the page says what it cannot read
         query = request.url.query
     return RedirectResponse(f"../?{query}", 303, page_headers())
+
+
+@router.get("/lab/charts/")
+async def get_charts(request: Request) -> Response:
+    """How the latencies of the runs are distributed."""
+    views = read_query(parse_query(request.scope["query_string"]))
+    headers = cache_headers(request, "charts", *map(key_of, views.scenarios.values()))
+    if is_known(request, headers):
+        return Response(status_code=304, headers=headers)
+    runs = await runs_of(request, views.scenarios)
+    service: Service = request.app.state.service
+    body = orjson.dumps(await service.in_thread(latencies_of, runs), option=orjson.OPT_SERIALIZE_NUMPY)
+    return Response(body, headers=headers, media_type="application/json")
 
 
 @router.get("/lab/overview/")

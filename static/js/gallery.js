@@ -13,6 +13,7 @@ const MODULES = {
   memory: () => import("./figures/memory.js"),
   streams: () => import("./figures/streams.js"),
   speculation: () => import("./figures/speculation.js"),
+  latency: () => import("./figures/latency.js"),
   "batch-curve": () => import("./figures/batch-curve.js"),
   roofline: () => import("./figures/roofline.js"),
   "load-curve": () => import("./figures/load-curve.js"),
