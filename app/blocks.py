@@ -19,7 +19,7 @@ def table_text(blocks: Sequence[int], owners: Counter[int]) -> str:
     >>> table_text([4, 5, 6, 9, 8, 7], Counter({4: 2, 5: 2, 6: 1, 9: 1, 8: 1, 7: 1}))
     '0–1→4–5×2 2→6 3–5→9–7'
     """
-    texts = []
+    texts: list[str] = []
     start = 0
     while start < len(blocks) and len(texts) < MOST_RUNS:
         end = _run_end(blocks, owners, start)
