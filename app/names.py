@@ -67,7 +67,9 @@ CATALOGUES = {
 }
 COUNTS = ("one", "two", "three")
 MOST_NAMED = 2
-ORDER = ("batching", *(p.name for p in PARAMETERS if p.name != "batching"))
+PLACE = {parameter.name: place for place, parameter in enumerate(PARAMETERS)}
+ORDER = sorted(CONTROL_BY_NAME, key=lambda name: (name != "batching", not CONTROL_BY_NAME[name].is_basic, PLACE[name]))
+"""What is named first: batching, then what the page always shows."""
 
 
 @dataclass(frozen=True, slots=True)

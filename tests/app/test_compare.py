@@ -107,7 +107,7 @@ def test_no_fourth_scenario_is_offered() -> None:
         ("b.kv_cache_dtype=fp8", {"a": "16-bit KV", "b": "FP8 KV"}),
         ("b.weights=fp8", {"a": "BF16 weights", "b": "FP8 weights"}),
         ("b.gpu=h200-sxm&b.seed=2&b.rate=3",
-         {"a": "6 req/s, seed 1 +1 more", "b": "3 req/s, seed 2 +1 more"}),
+         {"a": "6 req/s, H100 SXM 80GB +1 more", "b": "3 req/s, H200 SXM 141GB +1 more"}),
         ("b.batching=continuous", {"a": "Continuous (a)", "b": "Continuous (b)"}),
         ("fork=3.42&fork.max_num_seqs=16", {"a": "256 slots", "fork": "From 3.42 s: 16 slots"}),
         ("fork=2&fork.rate=3&b.batching=static", {"a": "Continuous", "fork": "From 2 s: 3 req/s", "b": "Static"}),
