@@ -12,7 +12,7 @@ from fastapi import FastAPI
 from starlette.responses import FileResponse, Response
 
 import sim
-from app import api, embed, errors, exports, pages, paste
+from app import api, embed, errors, exports, pages, paste, share
 from app.assets import REVALIDATE, Assets
 from app.caching import build_id
 from app.proxy import ForwardedPrefix, HeadAsGet, SlashRedirect
@@ -48,6 +48,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     app.include_router(exports.router)
     app.include_router(pages.router)
     app.include_router(embed.router)
+    app.include_router(share.router)
     app.include_router(paste.router)
     app.include_router(paste.pages)
     app.mount("/static", Assets(directory=settings.static_dir, check_dir=False), name="static")

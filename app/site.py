@@ -60,6 +60,7 @@ def _frame_of_page(request: Request, up: str) -> dict[str, Any]:
     path = request.scope["path"].removeprefix(request.scope.get("root_path", "")).lstrip("/")
     return {
         "up": up,
+        "root": str(request.base_url),
         "page": path,
         "pages": PAGES,
         "asset": lambda path: f"{up}static/{path}?v={_version(static / path)}",

@@ -12,6 +12,7 @@ import { Notice } from "./notice.js";
 import { Panel } from "./panel.js";
 import { boundary } from "./run.js";
 import { Say } from "./say.js";
+import { Share } from "./share.js";
 import { watchSetup } from "./setup.js";
 import { Stage } from "./stage.js";
 import { Transport } from "./transport.js";
@@ -51,6 +52,7 @@ class Lab {
       (text) => this.notice.say(text),
     );
     this.say = new Say(byId("scene"), byId("live"), this.stage);
+    new Share(this.stage, () => this.stage.state.pageQuery(this.t));
     this.inputAt = 0;
     this.followedAt = 0;
     this.change = "";

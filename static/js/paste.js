@@ -1,9 +1,10 @@
-/** The paste box: says when an answer is there, copies commands, and asks for those of the scenario that is shown now. */
+/** The paste box: says when an answer is there, and asks for those of the scenario that is shown now. */
+
+import "./copy.js";
 
 /** @typedef {{ctx: {sourceElement: Element, target?: Element, request: {action: string}}}} Detail */
 
 const ANSWERS = ["pasted", "commands"];
-const SAID_MS = 1500;
 
 /** @param {string} text */
 function say(text) {
@@ -22,22 +23,4 @@ document.addEventListener("htmx:after:swap", (event) => {
   const heading = /** @type {HTMLElement | null} */ (target.querySelector("[data-focus]"));
   heading?.focus({ preventScroll: false });
   if (heading) say(`${heading.textContent}. ${target.querySelector(".verdict")?.textContent ?? ""}`);
-});
-
-document.addEventListener("click", async (event) => {
-  const button = /** @type {Element} */ (event.target).closest("[data-copy]");
-  if (!(button instanceof HTMLButtonElement)) return;
-  const text = document.getElementById(button.dataset.copy ?? "")?.textContent ?? "";
-  const label = button.textContent;
-  try {
-    await navigator.clipboard.writeText(text);
-    button.textContent = "Copied";
-  } catch {
-    getSelection()?.selectAllChildren(/** @type {Element} */ (document.getElementById(button.dataset.copy ?? "")));
-    button.textContent = "Selected";
-  }
-  say(button.textContent);
-  setTimeout(() => {
-    button.textContent = label;
-  }, SAID_MS);
 });
