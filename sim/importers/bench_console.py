@@ -46,6 +46,8 @@ FIGURES: dict[str, str] = {
     "peak concurrent requests": "peak_concurrent_requests",
     "concurrency": "concurrency",
     "accept length": "accept_length",
+    "total num prompt tokens": "total_prompt_tokens",
+    "total num output tokens": "total_output_tokens",
 }
 """Figures by the label that vLLM's, SGLang's and TensorRT-LLM's benchmarks print, in lower case."""
 
@@ -56,12 +58,19 @@ LOADS = {
     "request rate configured (rps)": "request_rate",
     "traffic request rate": "request_rate",
     "burstiness factor": "burstiness",
+    "issue rate (req/sec)": "request_rate",
+    "issue rate (requests/sec)": "request_rate",
 }
 TRTLLM_MS = {
     "average request latency (ms)": ("e2e_ms", "mean"),
     "average time-to-first-token [ttft] (ms)": ("ttft_ms", "mean"),
     "average time-per-output-token [tpot] (ms)": ("tpot_ms", "mean"),
 }
+_THROUGHPUT = re.compile(
+    r"^Throughput: (\d+\.?\d*) requests/s(?:, (\d+\.?\d*) (?:total )?tokens/s)?(?:, (\d+\.?\d*) output tokens/s)?",
+    re.MULTILINE,
+)
+_LATENCY_LINE = re.compile(r"^(?:Avg|(\d{1,2})% percentile) latency: (\d+\.?\d*) seconds", re.MULTILINE)
 _TRTLLM_PERCENTILE = re.compile(
     r"^\[(TTFT|TPOT|Latency|LATENCY)\]\s+(P\d\d|AVERAGE|MINIMUM|MAXIMUM)\s*:\s+([\d.,]+)", re.MULTILINE
 )
@@ -116,6 +125,21 @@ def _read_row(label: str, value: str, draft: Draft) -> bool:
         return False
     draft.understand(f"{label}: {value}")
     return True
+
+
+def read_offline_bench(text: str, draft: Draft) -> bool:
+    """Read `vllm bench throughput` and `vllm bench latency`: one line, and seconds instead of milliseconds."""
+    throughput = _THROUGHPUT.search(text)
+    if throughput:
+        names = ("requests_per_s", "total_tokens_per_s", "output_tokens_per_s")
+        for name, value in zip(names, throughput.groups(), strict=True):
+            if value:
+                draft.figure(name, read_plain(value))
+        draft.understand(throughput.group())
+    latencies = _LATENCY_LINE.findall(text)
+    for percent, value in latencies:
+        draft.latency("e2e_ms", f"p{percent}" if percent else "mean", read_plain(value) * 1000)
+    return bool(throughput or latencies)
 
 
 def read_trtllm_bench(text: str, draft: Draft) -> bool:

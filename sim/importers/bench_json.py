@@ -123,9 +123,8 @@ def _read_flat(document: Mapping[str, Any], draft: Draft) -> bool:
         found += _read_flat_key(key, value, draft)
     if not found:
         return False
-    draft.load.setdefault(
-        "tool", "sglang" if "tag" in document or "total_output_tokens_retokenized" in document else "vllm"
-    )
+    is_sglang = "total_output_tokens_retokenized" in document or str(document.get("backend", "")).startswith("sglang")
+    draft.load.setdefault("tool", "sglang" if is_sglang else "vllm")
     rate = number_of(document.get("request_rate"))
     if rate is not None:
         draft.load["request_rate"] = rate
@@ -151,6 +150,7 @@ def _read_flat_key(key: str, value: Any, draft: Draft) -> int:
         return 1
     if key in LOADS and value is not None:
         draft.load[LOADS[key]] = value if isinstance(value, str) else number
+        draft.understand(f"{key}: {value}")
         return 0
     if number is None:
         return 0

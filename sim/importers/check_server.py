@@ -16,8 +16,17 @@ BUDGET = 8192
 
 def check_server(draft: Draft) -> None:
     """Add to the warnings what a log's figures say together."""
-    for check in (_budget, _graphs, _padding, _context, _bytes_per_token, _admissions, _use, _line):
+    for check in (_nothing_left, _budget, _graphs, _padding, _context, _bytes_per_token, _admissions, _use, _line):
         check(draft)
+
+
+def _nothing_left(draft: Draft) -> None:
+    kv_gib, blocks = draft.figures.get("kv_gib", 1), draft.figures.get("num_gpu_blocks", 1)
+    if kv_gib <= 0 or blocks <= 0:
+        amount = f"{kv_gib:g} GiB" if kv_gib <= 0 else "0 blocks"
+        draft.warn(
+            f"{amount} for KV: weights and activations take all the memory that may be used; the server does not start."
+        )
 
 
 def _budget(draft: Draft) -> None:

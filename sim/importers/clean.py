@@ -16,6 +16,8 @@ _SERVICE_PREFIX = re.compile(r"^[A-Za-z][\w.-]*[ \t]+\|[ \t]?(?=\S)", re.MULTILI
 _STAMP_PREFIX = re.compile(
     r"^\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:?\d\d)?[ \t]+(?:std(?:out|err)[ \t]+[FP][ \t]+)?", re.MULTILINE
 )
+_WIDE = re.compile("[！-～]")
+_LONG_BLANK = re.compile(r"[ \t]{100,}")
 _FLAG_WITH_DASHES = re.compile(rf"(?<![\w{DASHES}-])[-{DASHES}]{{1,2}}[A-Za-z][\w.{DASHES}-]*")
 
 
@@ -41,7 +43,7 @@ def cleaned(text: str) -> Cleaned:
     visible = text.translate(dict.fromkeys(map(ord, INVISIBLE)))
     if visible != text:
         repairs.append(("characters that cannot be seen", "nothing"))
-    visible = _FENCE.sub("", visible)
+    visible = _FENCE.sub("", _LONG_BLANK.sub(" ", visible))
     visible = _STAMP_PREFIX.sub("", visible)
     if len(_SERVICE_PREFIX.findall(visible)) >= max(1, visible.count("\n") // 2):
         visible = _SERVICE_PREFIX.sub("", visible)
@@ -67,7 +69,7 @@ def plain_punctuation(text: str) -> Cleaned:
     for quote in curly:
         repairs.append((quote, QUOTES[quote]))
         text = text.replace(quote, QUOTES[quote])
-    wide = unicodedata.normalize("NFKC", text) if any("！" <= char <= "～" for char in text) else text
+    wide = unicodedata.normalize("NFKC", text) if _WIDE.search(text) else text
     if wide != text:
         repairs.append(("full-width characters", "plain ones"))
     return Cleaned(wide, repairs)

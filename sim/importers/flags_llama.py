@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from math import ceil
 
+from sim.catalog import find_model
 from sim.importers.flags import Arity, Effect, Flag, FlagTable, does, notes, sets, without_effect
 from sim.importers.models import set_model
 from sim.importers.quantities import read_count, read_number, read_switch
@@ -151,6 +152,9 @@ def _is_split(draft: Draft, slots: int) -> bool:
 
 def _settle_context(draft: Draft, slots: int, *, is_unified: bool) -> None:
     tokens = draft.params.get("ctx_size")
+    if not tokens and "model" in draft.params:
+        tokens = find_model(draft.params["model"]).max_context
+        draft.warn(f"No -c: the server takes the model's training context, {tokens:,} tokens for all slots together.")
     if not tokens:
         return
     padded = _padded(tokens)
@@ -164,11 +168,9 @@ def _settle_context(draft: Draft, slots: int, *, is_unified: bool) -> None:
             f"All {slots} slots share {pool:,} tokens; one slot may use up to {per_slot:,}, and an overflow fails them."
         )
     elif slots > 1:
-        draft.warn(
-            f"{tokens:,} tokens of context in {slots} slots: {per_slot:,} each (rounded up to {PADDING}, build "
-            "b11434); older "
-            f"builds divided down, {tokens // slots:,} each."
-        )
+        older = "" if tokens // slots == per_slot else f"; older builds divided down, {tokens // slots:,} each"
+        split = f"{tokens:,} tokens of context in {slots} slots: {per_slot:,} each"
+        draft.warn(f"{split} (rounded up to {PADDING}, build b11434){older}.")
 
 
 def _warn_of_cache_types(draft: Draft) -> None:

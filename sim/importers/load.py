@@ -12,6 +12,8 @@ from sim.importers.reading import Draft
 
 CAP_BINDS = 0.9
 """Measured rate / configured rate below which the cap on requests in flight, not the rate, made the load."""
+AT_ONCE = 1e6
+"""Requests a second from which on a rate is what a clock makes of sending all at once."""
 FULL_RANGE = 0.5
 """The half-width of `uniform` here: 0.5 to 1.5 times the median."""
 
@@ -33,6 +35,8 @@ def settle_load(draft: Draft) -> None:
 
 def _set_arrivals(draft: Draft, load: Mapping[str, Any]) -> None:
     rate, cap = load.get("request_rate"), load.get("max_concurrency")
+    if rate is not None and rate > AT_ONCE:
+        rate = math.inf
     is_endless = rate is None or math.isinf(rate)
     kind = str(load.get("rate_type", ""))
     if kind in ("synchronous", "concurrent", "throughput"):

@@ -95,14 +95,12 @@ def _as_slots(settings: dict[str, Any], reading: Reading, notes: list[str]) -> d
         "scheduler_reserve_full_isl": False,
         "max_num_batched_tokens": budget,
     }
-    if not is_unified:
-        changed["kv"] = "contiguous"
     tokens = reading.figures.get("kv_tokens")
+    if not is_unified and tokens:
+        changed["kv"] = "contiguous"
     if isinstance(tokens, int) and tokens >= BLOCK_TOKENS:
         changed["num_gpu_blocks"] = tokens // BLOCK_TOKENS + 1
-    notes.append(
-        f"{slots} slots {'from one pool' if is_unified else 'with a reserved context each (kv = contiguous)'}, each "
-        "with the "
-        f"prefix of its last request; steps of at most {budget:,} tokens."
-    )
+    places = f"{slots} {'slots' if slots > 1 else 'slot'}"
+    memory = "from one pool" if "kv" not in changed else "with a reserved context each (kv = contiguous)"
+    notes.append(f"{places} {memory}, each with the prefix of its last request; steps of at most {budget:,} tokens.")
     return {**settings, **changed}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sim.errors import ScenarioError
-from sim.importers.bench_console import read_console, read_trtllm_bench
+from sim.importers.bench_console import read_console, read_offline_bench, read_trtllm_bench
 from sim.importers.bench_json import find_json, read_json
 from sim.importers.bench_tables import read_aiperf_table, read_guidellm_table
 from sim.importers.check_result import check_result
@@ -17,14 +17,19 @@ from sim.importers.runtime_log import read_runtime_log
 from sim.importers.startup_log import read_startup_log
 from sim.importers.trace_text import looks_like_trace, read_trace_text
 
-MAX_CHARACTERS = 2_000_000
-"""Longest text that is not a trace; of a longer log the start, or a result, says all that is read."""
+MAX_CHARACTERS = 1_000_000
+"""Longest text that is neither trace nor JSON: of a longer log the start, and some minutes of samples, say it all."""
+LONGEST_LINE = 8000
+"""Characters of a line; what is longer is no log and no command."""
 BLOCK_TOKENS = 16
 """vLLM's block where a log does not say it."""
 _READERS = (
     (PasteKind.SERVE_COMMAND, (read_commands,)),
     (PasteKind.SERVER_LOG, (read_log_args, read_startup_log, read_runtime_log)),
-    (PasteKind.BENCH_RESULT, (read_console, read_trtllm_bench, read_aiperf_table, read_guidellm_table)),
+    (
+        PasteKind.BENCH_RESULT,
+        (read_console, read_offline_bench, read_trtllm_bench, read_aiperf_table, read_guidellm_table),
+    ),
 )
 """Readers in the order in which they read, so that a log's values replace those of a command."""
 _READERS_BY_WEIGHT = (PasteKind.BENCH_RESULT, PasteKind.SERVE_COMMAND, PasteKind.SERVER_LOG)
@@ -64,10 +69,6 @@ def read_paste(data: bytes | str, name: str = "") -> Reading:
         read_trace_text(raw, name, draft)
         return draft.finish(PasteKind.TRACE)
     text = decode(raw)
-    if len(text) > MAX_CHARACTERS:
-        raise ScenarioError(
-            "text", f"{len(text):,} characters", f"at most {MAX_CHARACTERS:,}; paste the part that matters"
-        )
     kind = _read_text(text, draft)
     if kind is None:
         raise _unreadable(text, name)
@@ -88,7 +89,11 @@ def _read_text(text: str, draft: Draft) -> PasteKind | None:
     document = find_json(plain.text)
     if document is not None and read_json(document, draft):
         return PasteKind.BENCH_RESULT
-    found = {kind: [read(plain.text, draft) for read in readers] for kind, readers in _READERS}
+    if len(text) > MAX_CHARACTERS:
+        allowed = f"at most {MAX_CHARACTERS:,}; paste the part that matters"
+        raise ScenarioError("text", f"{len(text):,} characters", allowed)
+    lines = "\n".join(line[:LONGEST_LINE] for line in plain.text.split("\n"))
+    found = {kind: [read(lines, draft) for read in readers] for kind, readers in _READERS}
     return next((kind for kind in _READERS_BY_WEIGHT if any(found[kind])), None)
 
 
@@ -99,15 +104,15 @@ def _note_pool(draft: Draft) -> None:
         return
     size = params.get("block_size", BLOCK_TOKENS if draft.engine != "sglang" else 1)
     blocks = figures.get("num_gpu_blocks")
-    if blocks:
+    if blocks is not None:
         if "kv_tokens" not in figures:
             draft.figure("kv_tokens", blocks * size)
             draft.warn(
                 f"{blocks:,} blocks of {size} tokens (the default, where the text does not say) hold "
                 f"{blocks * size:,} tokens."
             )
-        # Logged by vLLM before V1, which had no null block, and by TensorRT-LLM: all of these blocks can be used.
-        draft.set("num_gpu_blocks", blocks + 1)
+        if blocks:  # logged by engines without a null block (vLLM before V1, TensorRT-LLM): all can be used
+            draft.set("num_gpu_blocks", blocks + 1)
     elif figures.get("kv_tokens", 0) >= 2 * size:
         extra = 0 if draft.engine == "vllm" else 1
         draft.set("num_gpu_blocks", round(figures["kv_tokens"] / size) + extra)

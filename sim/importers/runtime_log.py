@@ -20,7 +20,7 @@ _VLLM = re.compile(
 )
 _HIT_RATE = re.compile(rf"Prefix cache hit rate: GPU: {N}%")
 _SGLANG_DECODE = re.compile(
-    rf"Decode batch[^\n]*?#running-req: (\d+)(?:, #token: {N})?(?:, (?:full )?token usage: {N})?[^\n]*?"
+    rf"Decode batch[^\n]*?#running-req: (\d+)(?:, #(?:full )?token: {N})?(?:, (?:full )?token usage: {N})?[^\n]*?"
     rf"gen throughput \(token/s\): {N}(?:[^\n]*?#queue-req: (\d+))?"
 )
 _SGLANG_PREFILL = re.compile(rf"Prefill batch[^\n]*?#new-token: {N}, #cached-token: {N}")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-MOST_WORDS = 5000
+MOST_WORDS = 2000
 MOST_LINES = 200
-LONGEST_LINE = 50_000
+LONGEST_LINE = 20_000
 
 _HINT = re.compile(
     r"vllm|sglang|llama-server|trtllm-serve|bench|aiperf|genai-perf|guidellm|^\s*-{1,2}[A-Za-z]", re.IGNORECASE

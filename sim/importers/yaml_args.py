@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 from typing import NamedTuple
 
 from sim.importers.flags import FlagTable
 from sim.importers.programs import SERVERS, note_gpus
 from sim.importers.reading import Draft
 from sim.importers.words import split_words
+
+MOST_ITEMS = 2000
 
 _ITEM = re.compile(r"^\s*-\s+(?P<value>\S.*)$")
 _FLAG_ITEM = re.compile(r"^\s*-\s+['\"]?-{1,2}[A-Za-z]", re.MULTILINE)
@@ -35,7 +38,7 @@ def args_of_yaml(text: str, draft: Draft) -> list[str]:
     if gpus:
         note_gpus(draft, f"#{gpus[1]}")
     words: list[str] = []
-    for item in _items(text.split("\n")):
+    for item in islice(_items(text.split("\n")), MOST_ITEMS):
         if item.is_word and not (item.text.startswith("-") and re.search(r"\s", item.text)):
             words.append(item.text)
             continue

@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -98,3 +99,27 @@ def test_any_command_leads_to_a_scenario(text: str):
 @given(st.dictionaries(KEYS, DOCUMENTS, max_size=8))
 def test_any_json_is_read_or_refused(document: dict[str, Any]):
     assert_sound(json.dumps(document))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        " " * 900_000 + "x",
+        "vllm serve " + "a--b" * 200_000,
+        "vllm serve " + "'" * 900_000,
+        "[" * 900_000,
+        '{"a":' * 100_000,
+        "vllm serve a\n" * 50_000,
+        "Memory profiling results:" * 30_000,
+        "Decode batch" * 50_000,
+        "|a" * 400_000,
+    ],
+    ids=range(9),
+)
+def test_long_and_repetitive_text_does_not_hang(text: str):
+    assert_sound(text)
+
+
+def test_log_that_is_too_long_is_refused_with_the_limit():
+    with pytest.raises(ScenarioError, match="at most 1,000,000"):
+        read_paste("Running: 1 reqs\n" * 100_000)

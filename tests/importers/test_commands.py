@@ -269,3 +269,9 @@ def test_sglang_draws_lengths_below_the_named_one():
 def test_model_name_is_read_only_where_it_is_certain(name: str, model: str, weights: str):
     named = read_model_name(name)
     assert (named.id, named.weights) == (model, weights)
+
+
+def test_llama_server_without_a_context_takes_the_model_s():
+    reading = read_paste("llama-server -m Llama-3.1-8B-Instruct-Q8_0.gguf -c 0 -np 8 -ngl 99")
+    assert (reading.figures["ctx_per_slot"], reading.figures["kv_tokens"]) == (16_384, 131_072)
+    assert "training context, 131,072" in " ".join(reading.warnings)

@@ -161,3 +161,8 @@ def test_timings_of_llama_server():
     )
     figures = read_paste(text).figures
     assert (figures["prompt_tokens_per_s"], figures["tpot_ms"]) == (500, {"mean": 10})
+
+
+@pytest.mark.parametrize("text", ["Available KV cache memory: -1.05 GiB", "# GPU blocks: 0, # CPU blocks: 2048"])
+def test_no_memory_for_kv_is_said(text: str):
+    assert "the server does not start" in " ".join(read_paste(text).warnings)

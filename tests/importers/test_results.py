@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from sim.importers import Reading, read_paste
+from sim.importers.playable import playable
 
 CONSOLE = """
 ============ Serving Benchmark Result ============
@@ -242,3 +243,34 @@ def test_console_of_sglang_names_its_engine():
         "Backend:    sglang\nTraffic request rate:   inf\nSuccessful requests:   10\nAccept length:  2.5\n"
     )
     assert (reading.engine, reading.params["load"], reading.figures["accept_length"]) == ("sglang", "burst", 2.5)
+
+
+def test_rate_that_only_a_clock_could_make_is_a_burst():
+    assert read_paste("Issue Rate (req/sec):   2.3129E+15\nSuccessful requests:  10\n").params["load"] == "burst"
+
+
+def test_offline_benchmarks_of_vllm():
+    text = "Throughput: 12.34 requests/s, 5678.90 total tokens/s, 1234.50 output tokens/s\n"
+    figures = read_paste(text).figures
+    assert (figures["requests_per_s"], figures["total_tokens_per_s"]) == (12.34, 5678.9)
+    latency = read_paste("Avg latency: 1.25 seconds\n99% percentile latency: 1.5 seconds\n")
+    assert latency.figures["e2e_ms"] == {"mean": 1250, "p99": 1500}
+
+
+def test_sglang_does_not_stretch_arrivals():
+    text = '{"backend": "sglang", "request_rate": 4.0, "completed": 100, "request_throughput": 4.0}'
+    assert "rescale_arrivals" not in read_paste(text).params
+
+
+@pytest.mark.parametrize(
+    ("lines", "load"),
+    [
+        ("Mean E2EL (ms): 400000.0", {"load": "burst"}),
+        ("Mean E2EL (ms): 1000.0", {"load": "closed", "concurrency": 1}),
+        ("Mean E2EL (ms): 9000.0", {"load": "open", "rate": 1}),
+    ],
+)
+def test_load_that_is_not_said_is_assumed_aloud(lines: str, load: dict[str, Any]):
+    played = playable(read_paste(f"Successful requests: 600\nRequest throughput (req/s): 1.00\n{lines}\n"))
+    assert {name: played.settings[name] for name in load} == load
+    assert "assumed here" in " ".join(played.notes)
