@@ -10,6 +10,7 @@ from tests.browser.helpers import wait_for_picture
 
 pytestmark = pytest.mark.browser
 
+CARD = "#fig-load-curve"
 QUERY = "num_requests=60&max_num_seqs=4&output_tokens=40&b.batching=static"
 CURVE = f"/lab/?{QUERY}&views=timeline,load-curve"
 DRAWN = """path => document.querySelector("#fig-load-curve .chart-box").data
@@ -18,7 +19,7 @@ DRAWN = """path => document.querySelector("#fig-load-curve .chart-box").data
 
 
 def wait_for_curve(page: Page) -> None:
-    expect(page.locator("#fig-load-curve")).not_to_have_attribute("aria-busy", "true")
+    expect(page.locator(CARD)).not_to_have_attribute("aria-busy", "true")
     expect(page.locator(".curve-words li")).to_have_count(2)
 
 
@@ -61,7 +62,7 @@ def test_words_name_the_peak_and_the_crossing(page: Page) -> None:
 def test_own_range_goes_into_the_address_and_comes_back(page: Page) -> None:
     page.goto(CURVE)
     wait_for_curve(page)
-    low, high = page.get_by_label("From", exact=True), page.get_by_label("to req/s")
+    low, high = page.locator(CARD).get_by_label("From", exact=True), page.locator(CARD).get_by_label("to req/s")
     low.fill("3")
     low.press("Tab")
     high.fill("11")
@@ -86,7 +87,7 @@ def test_moving_a_control_asks_anew(page: Page) -> None:
 def test_table_has_a_row_per_load(page: Page) -> None:
     page.goto(f"{CURVE}&x=rate:2:20:4&seeds=1")
     wait_for_curve(page)
-    page.get_by_text("Numbers of the curve").click()
+    page.locator(CARD).get_by_text("Numbers of the curve").click()
     expect(page.locator(".curve-table tbody tr")).to_have_count(4)
     expect(page.locator(".curve-table tbody th").first).to_have_text("2")
 
@@ -94,7 +95,7 @@ def test_table_has_a_row_per_load(page: Page) -> None:
 def test_load_without_a_rate_says_so(page: Page, complaints: list[str]) -> None:
     page.goto("/lab/?load=burst&num_requests=12&views=timeline,load-curve")
     wait_for_picture(page)
-    expect(page.locator("#fig-load-curve .message")).to_contain_text("no rate to vary")
+    expect(page.locator(f"{CARD} .message")).to_contain_text("no rate to vary")
     assert all("422" in text for text in complaints)
     complaints.clear()
 
@@ -102,7 +103,7 @@ def test_load_without_a_rate_says_so(page: Page, complaints: list[str]) -> None:
 def test_refused_range_is_said_in_one_line(page: Page, complaints: list[str]) -> None:
     page.goto(CURVE)
     wait_for_curve(page)
-    page.get_by_label("From", exact=True).fill("90")
-    page.get_by_label("From", exact=True).press("Tab")
-    expect(page.locator("#fig-load-curve .message")).to_contain_text("LOW not above HIGH")
+    page.locator(CARD).get_by_label("From", exact=True).fill("90")
+    page.locator(CARD).get_by_label("From", exact=True).press("Tab")
+    expect(page.locator(f"{CARD} .message")).to_contain_text("LOW not above HIGH")
     complaints.clear()
