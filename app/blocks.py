@@ -71,7 +71,7 @@ def _block_waste(frame: Frame, blocks: int, block_size: int) -> str:
     unused = sum(len(row.blocks) * block_size - _tokens(row) for row in rows)
     if not rows:
         return ""
-    return f"Reserved but unused: {unused:,} tokens ({in_percent(unused, blocks * block_size)} %), all in last blocks."
+    return f"Reserved but unused: {unused:,} tokens ({in_percent(unused, blocks * block_size)}), all in last blocks."
 
 
 def _region_waste(frame: Frame, usable: int, block_size: int, region: int) -> str:
@@ -80,7 +80,7 @@ def _region_waste(frame: Frame, usable: int, block_size: int, region: int) -> st
     reserved, used = len(rows) * region * block_size, sum(_tokens(row) for row in rows)
     outside = frame.free_blocks % region
     inside = f"Internal fragmentation: {reserved - used:,} of {reserved:,} reserved tokens unused"
-    texts = [f"{inside} ({in_percent(reserved - used, reserved)} %)."] if rows else []
+    texts = [f"{inside} ({in_percent(reserved - used, reserved)})."] if rows else []
     texts += [f"External: {outside:,} free blocks in which no reservation of {region:,} fits."]
     blocks = sum(-(-_tokens(row) // block_size) for row in rows)
     if blocks:
@@ -97,7 +97,7 @@ def _tokens(row: Row) -> int:
 
 def in_percent(part: int, whole: int) -> str:
     """Per cent with one digit, rounded as the page's script rounds it."""
-    return tenths(100 * part, whole)
+    return f"{tenths(100 * part, whole)}\N{NO-BREAK SPACE}%"
 
 
 def tenths(part: int, whole: int) -> str:

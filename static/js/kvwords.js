@@ -102,7 +102,7 @@ function blockWaste(frame, blocks) {
   const rows = [...frame.seats.values()].filter((seat) => seat.blocks.length);
   if (!rows.length) return "";
   const unused = rows.reduce((sum, seat) => sum + seat.blocks.length * blockSize - tokensOf(seat), 0);
-  return `Reserved but unused: ${count(unused)} tokens (${inPercent(unused, blocks * blockSize)} %), all in last blocks.`;
+  return `Reserved but unused: ${count(unused)} tokens (${inPercent(unused, blocks * blockSize)}), all in last blocks.`;
 }
 
 /**
@@ -118,7 +118,7 @@ function regionWaste(frame) {
   if (rows.length)
     texts.push(
       `Internal fragmentation: ${count(unused)} of ${count(reserved)} reserved tokens unused ` +
-        `(${inPercent(unused, reserved)} %).`,
+        `(${inPercent(unused, reserved)}).`,
     );
   texts.push(`External: ${count(frame.free % region)} free blocks in which no reservation of ${count(region)} fits.`);
   const blocks = rows.reduce((sum, seat) => sum + Math.ceil(tokensOf(seat) / blockSize), 0);
@@ -173,7 +173,7 @@ const count = (n) => n.toLocaleString("en");
  * @param {number} part
  * @param {number} whole
  */
-const inPercent = (part, whole) => tenths(100 * part, whole);
+const inPercent = (part, whole) => `${tenths(100 * part, whole)}\u00a0%`;
 
 /**
  * Quotient with one digit, rounded half up.

@@ -48,14 +48,14 @@ def test_paged_waste_lies_in_last_blocks():
     # 4 requests of 100 + 5 tokens: 7 blocks of 16 each hold 112.
     text = caption(make_run(prefix_cache="off"), 5)
     assert text.startswith("28 of 128 blocks in use · 16 tokens each.")
-    assert text.endswith("Reserved but unused: 28 tokens (6.3 %), all in last blocks.")
+    assert text.endswith("Reserved but unused: 28 tokens (6.3\N{NO-BREAK SPACE}%), all in last blocks.")
 
 
 def test_contiguous_fragmentation_is_counted_inside_and_outside():
     # Three regions of 38 blocks in 128: 14 blocks are left over; each holds 105 tokens of 608.
     text = caption(make_run(kv="contiguous", max_model_len=608), 5)
     assert text.startswith("114 of 128 blocks in use")
-    assert "Internal fragmentation: 1,509 of 1,824 reserved tokens unused (82.7 %)." in text
+    assert "Internal fragmentation: 1,509 of 1,824 reserved tokens unused (82.7\N{NO-BREAK SPACE}%)." in text
     assert "External: 14 free blocks in which no reservation of 38 fits." in text
     assert text.endswith("Paged, with the 7.0 blocks that each uses on average now, 15 more requests would fit.")
 
