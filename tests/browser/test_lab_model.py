@@ -100,6 +100,18 @@ def test_frames_of_the_page_equal_the_engines(page: Page, name: str) -> None:
         assert_equal(read(page, SCENARIOS[name], steps, **{"from": first})["frames"], run, steps)
 
 
+@pytest.mark.parametrize("name", ["preemption", "per slot", "static dropped", "async closed", "drafts", "max waiting"])
+def test_frames_without_blocks_know_all_the_rest(page: Page, name: str) -> None:
+    run = simulate(scenario_from(SCENARIOS[name]))
+    steps = some_steps(run)
+    page.goto(PLAIN)
+    for drawn, step in zip(read(page, SCENARIOS[name], steps, blocks=0)["frames"], steps, strict=True):
+        own = engine_frame(run, step)
+        assert [row[:-1] for row in drawn["running"]] == [row[:-1] for row in own["running"]], step
+        for part in ("step", "held", "waiting", "preempted", "free"):
+            assert drawn[part] == own[part], (step, part)
+
+
 def test_checkpoints_thin_out_and_frames_stay_equal(page: Page) -> None:
     settings = SCENARIOS["preemption"] | {"num_requests": 150}
     run, most = simulate(scenario_from(settings)), 12_000
