@@ -21,12 +21,12 @@ from app.pictures.document import write_picture
 from app.pictures.gallery import PICTURES, Row
 from app.pictures.problem import problem_picture
 from app.pictures.setup import setup_parts
+from app.pictures.unfit import memory_address
 from app.runs import runs_of
 from app.security import CONTENT_SECURITY_POLICY
 from app.service import Service, key_of
 from app.settings import ROOT
 from app.site import fragment, is_partial, page, page_headers
-from sim.memory import memory_terms
 from sim.run import Run
 from sim.scenario import ScenarioError
 
@@ -119,16 +119,6 @@ def _problem_page(request: Request, name: str, error: ScenarioError | Problem) -
         figures=FIGURES if is_unknown else (),
         picture="" if is_unknown else memory_address(request, "../../"),
     )
-
-
-def memory_address(request: Request, up: str) -> str:
-    """Where the picture is that shows by how much a model of the address does not fit; '' if all fit."""
-    try:
-        views, _ = read_opening(request.scope["query_string"])
-        is_fitting = all(memory_terms(scenario.server).is_fitting for scenario in views.scenarios.values())
-    except ScenarioError:
-        return ""
-    return "" if is_fitting else f"{up}embed/memory.svg?{request.url.query}&width=640"
 
 
 def _open(request: Request, response: Response) -> Response:

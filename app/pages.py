@@ -15,6 +15,7 @@ from app.errors import Problem, problem_of
 from app.lab import lab_view, panel_view, preset_links, read_opening
 from app.latency import latencies_of
 from app.params import parse_query, read_query
+from app.pictures.unfit import memory_address
 from app.runs import runs_of
 from app.service import Service, key_of
 from app.site import fragment, is_partial, modules, page, page_headers
@@ -39,7 +40,8 @@ async def get_lab(request: Request) -> Response:
         views, is_given = read_opening(request.scope["query_string"])
         runs = await runs_of(request, views.scenarios)
     except ScenarioError as error:
-        return _plain_page(request, "problem.html", 422, problem=problem_of(error))
+        picture = memory_address(request, "../")
+        return _plain_page(request, "problem.html", 422, problem=problem_of(error), picture=picture)
     except Problem as problem:
         if problem.status != MISSING:
             raise

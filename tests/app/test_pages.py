@@ -70,6 +70,12 @@ def test_what_cannot_be_run_is_said_on_a_page(client: TestClient, query: str) ->
     assert query.split("=", maxsplit=1)[0] in answer.text
 
 
+def test_model_that_does_not_fit_is_shown_with_its_memory(client: TestClient) -> None:
+    html = client.get("/lab/?model=llama-3.1-405b", headers={"Accept": "text/html"}).text
+    assert '<img class="picture" src="../embed/memory.svg?model=llama-3.1-405b' in html
+    assert "memory.svg" not in client.get("/lab/?rate=-1", headers={"Accept": "text/html"}).text
+
+
 def test_unknown_trace_is_asked_for(client: TestClient) -> None:
     answer = client.get(f"/lab/?load=trace&trace={'0' * 64}")
     assert answer.status_code == 409

@@ -80,7 +80,7 @@ class Latency {
     this.chart.draw((trace) => filled(trace, this.curves, scene.runs));
     const entries = Object.entries(scene.runs).filter(([name]) => this.curves[name]);
     const rows = entries.flatMap(([name, run]) => rowsOf(this.stage.labelOf(name), run, this.curves[name]));
-    const heads = ["", "p50", "p90", "p95", "p99", "within the SLO"];
+    const heads = ["metric", "p50", "p90", "p95", "p99", "within the SLO"];
     part(this.card, ".table-scroll").replaceChildren(tableOf("Percentiles in milliseconds", heads, rows));
     write(part(this.card, "[data-twin]"), rows.map(wordsOf).join(" "));
   }
