@@ -211,6 +211,7 @@ def _in_words(crossing: Crossing, path: str, level: float, axis: Axis) -> str:
         where = f"above from {axis.name} = {axis.values[0]:g} on" if crossing.above == seeds else "not crossed here"
         return f"{path} = {level:g}: {where}"
     band = f"{crossing.low:.4g} to {crossing.high:.4g} over {crossing.crossed} of {seeds} seeds"
+    band += f"; by the points at {crossing.after:g} and {crossing.before:g}"
     return f"{path} reaches {level:g} at {axis.name} = {crossing.mean:.4g} ({band})"
 
 

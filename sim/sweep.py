@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 from sim.axis import Axis
 from sim.errors import ScenarioError
@@ -81,6 +81,8 @@ class Crossing:
     ----------
     mean, low, high : float or None
         x at the crossing over the seeds that cross; None if none does.
+    after, before : float or None
+        Points between which all of these cross: how coarse the grid is there.
     crossed, above, below : int
         Seeds that cross, that are above the level from the first point on, and that stay below it to the last.
     """
@@ -88,6 +90,8 @@ class Crossing:
     mean: float | None
     low: float | None
     high: float | None
+    after: float | None
+    before: float | None
     crossed: int
     above: int
     below: int
@@ -177,20 +181,23 @@ def crossing_of(curve: Sequence[Point], path: str, level: float) -> Crossing:
     Notes
     -----
     A crossing is as fine as the grid: near saturation curves are steep and bent, and between two points the
-    line through them is all that is known. The band shows the scatter of the seeds, not that error.
+    line through them is all that is known. The band shows the scatter of the seeds; `after` and `before` bound that
+    error.
     """
     found, above, below = [], 0, 0
     for values in zip(*(point.values[path] for point in curve), strict=True):
         known = [(point.x, value) for point, value in zip(curve, values, strict=True) if value is not None]
         if known and known[0][1] >= level:
             above += 1
-        elif (x := _first_rise(known, level)) is not None:
-            found.append(x)
+        elif (rise := _first_rise(known, level)) is not None:
+            found.append(rise)
         else:
             below += 1
     if not found:
-        return Crossing(None, None, None, 0, above, below)
-    return Crossing(sum(found) / len(found), min(found), max(found), len(found), above, below)
+        return Crossing(None, None, None, None, None, 0, above, below)
+    xs = [rise.x for rise in found]
+    after, before = min(rise.after for rise in found), max(rise.before for rise in found)
+    return Crossing(sum(xs) / len(xs), min(xs), max(xs), after, before, len(xs), above, below)
 
 
 def peak_of(curve: Iterable[Point], path: str) -> Point | None:
@@ -218,8 +225,16 @@ def _at(metrics: Mapping[str, Any], path: str) -> float | None:
     return None if value is None else float(value)
 
 
-def _first_rise(known: Sequence[tuple[float, float]], level: float) -> float | None:
+class Rise(NamedTuple):
+    """Where one seed's curve reaches the level, and the points on either side."""
+
+    x: float
+    after: float
+    before: float
+
+
+def _first_rise(known: Sequence[tuple[float, float]], level: float) -> Rise | None:
     for (x0, y0), (x1, y1) in pairwise(known):
         if y0 < level <= y1:
-            return x0 + (x1 - x0) * (level - y0) / (y1 - y0)
+            return Rise(x0 + (x1 - x0) * (level - y0) / (y1 - y0), x0, x1)
     return None

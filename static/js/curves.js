@@ -4,7 +4,8 @@
  * @typedef {{mean: number | null, low: number | null, high: number | null}} Band
  * @typedef {{curve: string, index: number, x: number, metrics: Record<string, Band>}} Point
  * @typedef {{x: {name: string, values: number[]}, seeds: number, scenarios: Record<string, Record<string, any>>}} Head
- * @typedef {{mean: number | null, low: number | null, high: number | null, crossed: number, above: number, below: number}} Crossing
+ * @typedef {{mean: number | null, low: number | null, high: number | null, after: number | null, before: number | null,
+ *   crossed: number, above: number, below: number}} Crossing
  * @typedef {{peaks: Record<string, {x: number, goodput_rps: number} | null>, crossing: {level: number, curves: Record<string, Crossing>}}} Tail
  */
 import { inner } from "./focus.js";
@@ -109,14 +110,14 @@ function peakInWords(peak, values, at) {
  * @param {(x: number) => string} at
  */
 function crossingInWords(crossing, level, values, at) {
-  const { mean, low, high, crossed, above, below } = crossing;
+  const { mean, low, high, after, before, crossed, above, below } = crossing;
   const seeds = crossed + above + below;
   if (mean === null)
     return above
       ? `median TTFT is above ${level} s from ${at(values[0])} on`
       : `median TTFT stays below ${level} s up to ${at(values[values.length - 1])}`;
-  const band = seeds > 1 ? ` (${short(low)} to ${short(high)}, ${crossed} of ${seeds} seeds)` : "";
-  return `median TTFT reaches ${level} s at ${at(mean)}${band}`;
+  const band = seeds > 1 ? `${short(low)} to ${short(high)}, ${crossed} of ${seeds} seeds; ` : "";
+  return `median TTFT reaches ${level} s at ${at(mean)} (${band}on the line between the points at ${short(after)} and ${short(before)})`;
 }
 
 /**

@@ -153,6 +153,7 @@ def test_crossing_is_between_the_points_of_each_seed():
     assert (crossing.low, crossing.high) == (1.25, 1.5)
     assert crossing.mean == pytest.approx(1.375)
     assert (crossing.crossed, crossing.above, crossing.below) == (2, 1, 1)
+    assert (crossing.after, crossing.before) == (1, 2)
 
 
 @pytest.mark.parametrize(("level", "above", "below"), [(0.5, 1, 0), (7.0, 0, 1)])
