@@ -38,6 +38,9 @@ app = typer.Typer(add_completion=False, no_args_is_help=True, help=__doc__, pret
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 BATCH_STEPS = 50_000
 BAD_INPUT = 2
+SHORT = {"load": "burst", "prompt_list": "1,1", "output_list": "1,9", "cost": "unit"}
+VACATING = {"batching": "static", "fork": 3, "fork.batching": "continuous"}
+"""A fork that empties a held slot, which is compiled apart."""
 SWEEP_COLUMNS = {
     "ttft_s.p50": "TTFT p50 s",
     "ttft_s.p95": "p95 s",
@@ -270,8 +273,8 @@ def bench(
 def compile_engine(as_json: Json = False) -> None:
     """Compile the engine, so that no run waits for it."""
     start_s = time.perf_counter()
-    session = Session(scenario_from({"load": "burst", "num_requests": "1"}))
-    session.advance()
+    for settings in (SHORT, SHORT | VACATING):
+        Session(scenario_from(settings)).advance()
     seconds = round(time.perf_counter() - start_s, 2)
     typer.echo(json.dumps({"compiled": IS_COMPILED, "first_call_s": seconds}) if as_json else f"first call {seconds} s")
 
