@@ -55,7 +55,6 @@ async def get_figure(request: Request, name: str) -> Response:
             lab=lab,
             figure=FIGURE_BY_NAME[name],
             styles=_styles(name),
-            has_picture=name in PICTURES,
             caption=" · ".join(setup_parts(views.scenarios["a"])),
         ),
     )

@@ -106,12 +106,12 @@ def test_link_leads_to_the_lab_at_the_same_moment(page: Page) -> None:
     assert "b.batching=static" in opened.value.url
 
 
-@pytest.mark.parametrize("name", ["timeline", "queue"])
+@pytest.mark.parametrize("name", ["timeline", "queue", "kv-map"])
 def test_figure_works_without_scripts(browser: Browser, server: str, name: str) -> None:
     context = browser.new_context(base_url=server, java_script_enabled=False)
     page = context.new_page()
     page.goto(f"/embed/{name}/?{QUERY}")
-    shown = page.locator("img.picture") if name == "timeline" else page.locator('[data-figure="queue"]')
+    shown = page.locator('[data-figure="queue"]') if name == "queue" else page.locator("img.picture")
     expect(shown).to_be_visible()
     before = page.locator("#clock").inner_text()
     page.locator("[data-step=forward]").click()

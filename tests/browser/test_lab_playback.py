@@ -114,8 +114,8 @@ def test_stepping_works_without_scripts(browser: Browser, server: str) -> None:
     page.locator("[data-step=forward]").click()
     second = page.locator("#frame").inner_text()
     assert second != first
-    expect(page.locator("img.picture")).to_have_js_property("complete", True)
-    assert page.request.get(str(page.locator("img.picture").get_attribute("src"))).ok
+    expect(page.locator("#lanes img.picture")).to_have_js_property("complete", True)
+    assert page.request.get(str(page.locator("#lanes img.picture").get_attribute("src"))).ok
     expect(page.locator("[data-value=a]").first).not_to_be_empty()
     page.locator("[data-step=forward]").click()
     page.locator("[data-step=back]").click()
@@ -128,7 +128,7 @@ def test_form_works_without_scripts(browser: Browser, server: str) -> None:
     page = context.new_page()
     page.goto(LAB)
     page.locator("#c-max_num_seqs").fill("3")
-    page.get_by_role("button", name="Run").click()
+    page.locator("#controls").get_by_role("button", name="Run").click()
     expect(page.locator("table.slots tbody tr")).to_have_count(3)
     expect(page.get_by_role("link", name="Static", exact=True)).to_be_visible()
     context.close()
