@@ -46,7 +46,7 @@ FIGURES: tuple[Figure, ...] = (
     Figure("latency", "Latencies", "How TTFT, TPOT and ITL are distributed", is_timed=False),
     Figure("batch-curve", "Batch curve", "Step time and throughput against batch size"),
     Figure("roofline", "Roofline", "What bounds a step: bandwidth or compute"),
-    Figure("load-curve", "Load curve", "Latency, throughput and goodput against the arrival rate", is_timed=False),
+    Figure("load-curve", "Load curve", "Latency, throughput and goodput against the load", is_timed=False, height=660),
     Figure("events", "Events", "What happened, step by step"),
 )
 
