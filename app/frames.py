@@ -6,26 +6,25 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from app.blocks import memory_caption, memory_slices, owners_of, shares, table_text
+from app.blocks import memory_caption, memory_slices, owners_of, table_text
 from app.moment import Moment, boundaries, moment_of
 from app.params import write_query
-from app.view import FrameView, Part, Sentence, Slice, SlotRow, StepLinks, WaitRow, inner, series
+from app.stepcard import (
+    bound_sentence,
+    budget_caption,
+    budget_slices,
+    budget_title,
+    duration_text,
+    time_parts,
+    time_title,
+)
+from app.view import FrameView, Sentence, SlotRow, StepLinks, WaitRow, inner, series
 from sim.explain import explain, explain_waiting
 from sim.frame import Frame, Row
 from sim.run import Run
 
 MOST_WAITING = 6
 MOST_SLOTS = 512
-LEAST_PERCENT = 0.7
-BOUNDS = ("the weights", "the KV cache", "compute", "communication", "overhead")
-BOUND_SENTENCES = (
-    "Reading the weights takes longer than computing {tokens} tokens: one more request costs next to nothing.",
-    "Reading the KV cache of {context} tokens of context takes longest: every request in the batch costs its share.",
-    "Computing {tokens} tokens takes longer than reading the weights: more tokens in a step now cost time.",
-    "The GPUs wait for each other's results longest.",
-    "Starting kernels and preparing the batch takes longest.",
-)
-PARTS = (("matmul_s", "matmuls"), ("attention_s", "attention"), ("comm_s", "communication"), ("host_s", "host"))
 
 
 def frame_view(
@@ -54,15 +53,15 @@ def _panels(run: Run, step: int) -> dict[str, Any]:
         "blocks": memory_slices(frame, owners, usable),
         "blocks_caption": memory_caption(frame, owners, usable, config.block_size, config.region_blocks),
         "waiting": waiting[:MOST_WAITING],
-        "waiting_title": f"{len(waiting)} waiting" if waiting else "nobody waits",
-        "waiting_more": f"and {len(waiting) - MOST_WAITING} more behind them" if len(waiting) > MOST_WAITING else "",
-        "budget": _budget(run, frame),
-        "budget_title": _budget_title(run, step),
-        "budget_caption": _budget_caption(frame),
-        "parts": _parts(run, step),
-        "parts_title": _parts_title(run, step),
+        "waiting_title": f"{len(waiting):,} waiting" if waiting else "nobody waits",
+        "waiting_more": f"and {len(waiting) - MOST_WAITING:,} more behind them" if len(waiting) > MOST_WAITING else "",
+        "budget": budget_slices(run, frame),
+        "budget_title": budget_title(run, step),
+        "budget_caption": budget_caption(run, frame),
+        "parts": time_parts(run, step),
+        "parts_title": time_title(run, step),
         "is_timed": run.scenario.server.cost != "unit",
-        "parts_caption": _bound_sentence(run, step),
+        "parts_caption": bound_sentence(run, step),
     }
 
 
@@ -122,75 +121,7 @@ def _waiting(run: Run, step: int) -> tuple[WaitRow, ...]:
     now_s, arrivals = float(run.steps["start_s"][step]), run.results["arrival_s"]
     rows, before = [], ""
     for request, reason in explain_waiting(run, step):
-        since = _duration(now_s - float(arrivals[request]))
+        since = duration_text(now_s - float(arrivals[request]))
         rows.append(WaitRow(request, series(request), since, reason, is_repeated=reason == before))
         before = reason
     return tuple(rows)
-
-
-def _budget(run: Run, frame: Frame) -> tuple[Slice, ...]:
-    rows = sorted((row for row in frame.running if row.scheduled), key=lambda row: row.phase == "prefill")
-    whole = max(run.config_at(frame.step).max_num_batched_tokens, sum(row.scheduled for row in rows))
-    widths = shares([row.scheduled for row in rows], whole, LEAST_PERCENT)
-    return tuple(
-        Slice(
-            round(width, 3),
-            series(row.request),
-            row.phase if row.phase == "prefill" else "",
-            f"request {row.request + 1}: {row.scheduled}",
-        )
-        for row, width in zip(rows, widths, strict=True)
-    )
-
-
-def _budget_title(run: Run, step: int) -> str:
-    tokens = int(run.steps["prefill"][step]) + int(run.steps["decode"][step])
-    if run.config_at(step).is_static:
-        return f"{tokens:,} tokens"
-    return f"{tokens:,} of {run.config_at(step).max_num_batched_tokens:,} tokens"
-
-
-def _budget_caption(frame: Frame) -> str:
-    chunks = [row.scheduled for row in frame.running if row.phase == "prefill" and row.scheduled]
-    decodes = sum(row.scheduled for row in frame.running if row.phase == "decode")
-    prefill = (
-        f"{len(chunks)} prompt chunk{'s' if len(chunks) != 1 else ''} of {sum(chunks):,} tokens"
-        if chunks
-        else "no prefill"
-    )
-    return f"{decodes:,} decode token{'s' if decodes != 1 else ''} · {prefill}"
-
-
-def _parts(run: Run, step: int) -> tuple[Part, ...]:
-    if run.scenario.server.cost == "unit":
-        return ()
-    row = run.steps[step]
-    whole = max(float(row["duration_s"]), 1e-12)
-    shown = [(label, float(row[name])) for name, label in PARTS if name != "comm_s" or float(row[name]) > 0]
-    return tuple(Part(label, f"{1000 * part:.2f} ms", round(100 * part / whole, 2)) for label, part in shown)
-
-
-def _parts_title(run: Run, step: int) -> str:
-    row = run.steps[step]
-    duration = _duration(float(row["duration_s"]))
-    return duration if run.scenario.server.cost == "unit" else f"{duration}, bound by {BOUNDS[int(row['bound'])]}"
-
-
-def _bound_sentence(run: Run, step: int) -> str:
-    row = run.steps[step]
-    if run.scenario.server.cost == "unit":
-        return "Every step takes one second here, so that steps can be counted."
-    tokens, context = int(row["prefill"]) + int(row["decode"]), int(row["decode_context"])
-    return BOUND_SENTENCES[int(row["bound"])].format(tokens=f"{tokens:,}", context=f"{context:,}")
-
-
-def _duration(seconds: float) -> str:
-    if seconds >= 10:
-        return f"{seconds:.1f} s"
-    return (
-        f"{seconds:.2f} s"
-        if seconds >= 1
-        else f"{1000 * seconds:.1f} ms"
-        if seconds < 0.01
-        else f"{1000 * seconds:.0f} ms"
-    )

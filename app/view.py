@@ -200,11 +200,14 @@ class Slice:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Where a step's time goes."""
+    """Where a step's time goes: what a part took, and what its other limit would need."""
 
     label: str
     ms: str
     percent: float
+    other_percent: float = 0
+    note: str = ""
+    is_bound: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -85,8 +85,8 @@ function simple(cost, { tokens, drafts = 0 }, kv_s, pairs_s) {
     comm_s: 0,
     host_s: 0,
     bound: compute_s > cost.dense_s + kv_s ? 2 : kv_s > cost.dense_s ? 1 : 0,
-    matmul: { memory_s: cost.dense_s * passes, compute_s: cost.dense_token_s * tokens * passes },
-    attention: { memory_s: kv_s * passes, compute_s: pairs_s * passes },
+    matmul: { memory_s: cost.dense_s * passes, compute_s: compute_s * passes },
+    attention: { memory_s: kv_s * passes, compute_s: 0 },
   };
 }
 

@@ -9,6 +9,8 @@ import * as timeline from "./figures/timeline.js";
 const MODULES = {
   timeline: async () => timeline,
   "kv-map": () => import("./figures/kv-map.js"),
+  queue: () => import("./figures/queue.js"),
+  step: () => import("./figures/step.js"),
   course: () => import("./figures/course.js"),
   memory: () => import("./figures/memory.js"),
   streams: () => import("./figures/streams.js"),
@@ -20,7 +22,7 @@ const MODULES = {
 };
 
 /** Figures that show block ids, which are asked for after the picture. */
-const WITH_BLOCKS = new Set(["kv-map", "memory", "roofline"]);
+const WITH_BLOCKS = new Set(["kv-map", "queue", "step", "memory", "roofline"]);
 
 /** Figures that show what follows from a formula, which is asked for with the runs. */
 const WITH_COSTS = new Set(["memory", "batch-curve", "roofline"]);

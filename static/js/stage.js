@@ -94,6 +94,18 @@ export class Stage extends EventTarget {
   }
 
   /**
+   * State of a run, if a step of it runs at the playhead.
+   * @param {string} [name]
+   */
+  running(name = this.state.run) {
+    const run = this.scene?.runs[name];
+    const s = this.step(name);
+    if (!run || s < 0) return null;
+    const isRunning = this.at < run.end_us[s] || run.start_us[s] === run.end_us[s];
+    return isRunning ? this.frame(name) : null;
+  }
+
+  /**
    * What a run is called.
    * @param {string} name
    */
