@@ -35,7 +35,7 @@ def test_lab_names_no_absolute_address(client: TestClient) -> None:
 def test_lab_without_parameters_opens_on_the_first_preset(client: TestClient) -> None:
     html = client.get("/lab/").text
     assert re.search(r'aria-current="true"><b>Static penalty</b>', html)
-    assert '<b>Static penalty.</b> Static holds every slot' in html
+    assert "<b>Static penalty.</b> Static holds every slot" in html
     assert 'data-given="false"' in html
 
 
