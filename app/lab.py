@@ -11,6 +11,7 @@ from app.cards import metric_views
 from app.compare import comparison_of
 from app.course import MOST_REQUESTS, MOST_STEPS, is_long
 from app.curves import curves_json
+from app.events import events_view
 from app.figures import course_json
 from app.form import groups_of, hidden_of, text_of
 from app.formulas import batch_curve_json, roofline_json
@@ -77,6 +78,7 @@ def lab_view(views: Views, runs: Mapping[str, Run], is_given: bool) -> LabView:
             "roofline": roofline_json(named),
             "load-curve": curves_json(named),
         },
+        events=events_view(runs, views),
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import urlencode
 
 import orjson
 from fastapi import APIRouter, Request
@@ -12,6 +13,7 @@ from app.caching import cache_headers, is_known
 from app.compare import edited
 from app.course import courses_of
 from app.errors import Problem, problem_of
+from app.events import event_page
 from app.lab import lab_view, panel_view, preset_links, read_opening
 from app.latency import latencies_of
 from app.params import parse_query, read_query
@@ -61,6 +63,19 @@ async def get_frame(request: Request) -> Response:
     service: Service = request.app.state.service
     panel = await service.in_thread(panel_view, views, runs)
     return fragment(request, "lab.html", "frame", "../", lab=panel, is_partial=True)
+
+
+@router.get("/lab/events/")
+async def get_events(request: Request) -> Response:
+    """A page of the event list; as a whole page it is the lab."""
+    pairs = [(name, value) for name, value in parse_query(request.scope["query_string"]) if value]
+    if not is_partial(request):
+        return RedirectResponse(f"../?{urlencode(pairs, safe=',:')}", 307, page_headers())
+    views = read_query(pairs)
+    runs = await runs_of(request, views.scenarios)
+    service: Service = request.app.state.service
+    entries = await service.in_thread(event_page, runs, views)
+    return fragment(request, "figures/events.html", "events", "../", entries=entries)
 
 
 @router.get("/lab/compare/")

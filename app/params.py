@@ -13,6 +13,7 @@ from app.gallery import FIGURE_BY_NAME, FIGURES, OPEN_FIGURES
 from sim.axis import GRID, Axis, read_axis
 from sim.dialects import DEFAULT, DIALECT_BY_NAME
 from sim.fork import FORK, PREFIX, is_fork_name
+from sim.history import KIND_NAMES
 from sim.parameters import BY_NAME, PARAMETERS
 from sim.scenario import Scenario, ScenarioError, scenario_from, settings_of
 
@@ -74,6 +75,9 @@ VIEWS: tuple[View, ...] = (
     View("seeds", "int", "Runs per point of a load curve", low=1, high=MOST_SEEDS),
     View("dialect", "choice", "Benchmark tool whose definitions of the metrics hold", choices=tuple(DIALECT_BY_NAME)),
     View("cross_s", "float", "Median TTFT whose crossing a load curve tells [s]", high=1e9),
+    View("kind", "choice", "Kind of the events that are listed; without it, all", choices=KIND_NAMES),
+    View("request", "int", "Request whose events are listed; without it, those of all", low=1, high=1e9),
+    View("page", "int", "Page of the event list; without it, the one with the time shown", low=1, high=1e9),
 )  # fmt: skip
 VIEW_BY_NAME = {view.name: view for view in VIEWS}
 
@@ -96,12 +100,16 @@ class Views:
     seeds: int = 2
     cross_s: float = 2.0
     dialect: str = DEFAULT
+    kind: str = ""
+    request: int | None = None
+    page_number: int | None = None
     given: frozenset[str] = field(default_factory=frozenset)
 
     @property
     def kept(self) -> dict[str, str]:
         """View parameters of figures that the links of a page keep, as far as the address gave them."""
         values = {"x": self.x and self.x.text, "seeds": self.seeds, "cross_s": self.cross_s, "dialect": self.dialect}
+        values |= {"kind": self.kind, "request": self.request}
         return {name: _text(value) for name, value in values.items() if name in self.given}
 
     @property
@@ -215,7 +223,7 @@ def _scenarios(settings: Mapping[str, Mapping[str, str]]) -> dict[str, Scenario]
     return scenarios
 
 
-_ATTRIBUTES = {"from": "first"}
+_ATTRIBUTES = {"from": "first", "page": "page_number"}
 _BOOLS = {"0": False, "false": False, "1": True, "true": True}
 _NUMBERS = {
     "int": re.compile(r"\d{1,16}", re.ASCII),

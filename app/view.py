@@ -256,6 +256,54 @@ class FrameView:
 
 
 @dataclass(frozen=True, slots=True)
+class EventRow:
+    """An entry of the event list, and the query of its time."""
+
+    us: int
+    time: str
+    step: int
+    kind: str
+    label: str
+    request: int
+    series: int
+    text: str
+    query: str
+    is_now: bool
+
+
+@dataclass(frozen=True, slots=True)
+class EventPage:
+    """A page of the event list; links are queries, '' where there is nothing."""
+
+    rows: tuple[EventRow, ...]
+    total: int
+    first: int
+    before: Neighbour | None
+    after: Neighbour | None
+    earlier: str
+    later: str
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """The entry next to the time shown: its time and the query of it."""
+
+    us: int
+    query: str
+
+
+@dataclass(frozen=True, slots=True)
+class EventsView:
+    """The filter of the event list, and the page shown while the figure is open."""
+
+    kinds: tuple[Choice, ...]
+    kind: str
+    request: str
+    hidden: tuple[tuple[str, str], ...]
+    page: EventPage | None
+
+
+@dataclass(frozen=True, slots=True)
 class PanelView:
     """What follows the playhead and the controls: a fragment brings it anew."""
 
@@ -319,6 +367,7 @@ class LabView(PanelView):
     is_long: bool
     most_steps: int
     most_requests: int
+    events: EventsView
     groups: tuple[Group, ...]
     hidden: tuple[tuple[str, str], ...]
     open_views: tuple[str, ...]

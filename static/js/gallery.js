@@ -18,6 +18,7 @@ const MODULES = {
   latency: () => import("./figures/latency.js"),
   "batch-curve": () => import("./figures/batch-curve.js"),
   roofline: () => import("./figures/roofline.js"),
+  events: () => import("./figures/events.js"),
   "load-curve": () => import("./figures/load-curve.js"),
 };
 

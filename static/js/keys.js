@@ -1,21 +1,52 @@
-/** Keys of the page: space plays, arrows step, Home and End go to the ends; fields and buttons keep their own keys. */
-
-/** @type {Record<string, string>} */
-const STEPS = { ArrowLeft: "back", ArrowRight: "forward", Home: "start", End: "end" };
-
 /**
- * @param {() => void} onToggle
- * @param {(step: string) => void} onStep
+ * Keys of the page, in one table that also fills the dialog that lists them. Fields, buttons and lists keep their own.
+ *
+ * @typedef {object} Key
+ * @property {string} action
+ * @property {string[]} keys names as a keyboard event gives them, with Shift+ in front of arrows
+ * @property {string} shown
+ * @property {string} does
+ * @property {string} [except] where the key has another meaning
  */
-export function watchKeys(onToggle, onStep) {
+
+const TYPING = "input:not([type=range]):not([type=radio]), select, textarea, dialog, [popover]";
+const MOVING = "input:not(#seek), select, textarea, .table-scroll, .event-scroll, dialog, [popover]";
+const PRESSING = "a, button, input:not(#seek), select, textarea, summary, dialog, [popover]";
+
+/** @type {Key[]} */
+export const KEYS = [
+  { action: "play", keys: [" "], shown: "Space", does: "play or pause", except: PRESSING },
+  { action: "back", keys: ["ArrowLeft"], shown: "←", does: "one step back", except: MOVING },
+  { action: "forward", keys: ["ArrowRight"], shown: "→", does: "one step on", except: MOVING },
+  { action: "start", keys: ["Home"], shown: "Home", does: "to the start", except: MOVING },
+  { action: "end", keys: ["End"], shown: "End", does: "to the last step", except: MOVING },
+  { action: "before", keys: ["["], shown: "[", does: "to the event before, of the kind that is listed" },
+  { action: "after", keys: ["]"], shown: "]", does: "to the event after" },
+  { action: "in", keys: ["+", "="], shown: "+", does: "zoom in on the time shown" },
+  { action: "out", keys: ["-"], shown: "−", does: "zoom out" },
+  { action: "whole", keys: ["0"], shown: "0", does: "show all of the time, or as much as can be drawn" },
+  { action: "left", keys: ["Shift+ArrowLeft"], shown: "Shift ←", does: "earlier part of a zoomed timeline", except: MOVING },
+  { action: "right", keys: ["Shift+ArrowRight"], shown: "Shift →", does: "later part", except: MOVING },
+  { action: "clear", keys: ["Escape"], shown: "Esc", does: "no request stays lit" },
+  { action: "keys", keys: ["?"], shown: "?", does: "this list" },
+];
+
+/** Keys that a lane of the timeline has while it has the focus. @type {{shown: string, does: string}[]} */
+export const LANE_KEYS = [
+  { shown: "↓", does: "on a timeline: the next request" },
+  { shown: "↑", does: "the request before" },
+  { shown: "Enter", does: "keep the request lit" },
+];
+
+/** @param {Partial<Record<string, () => void>>} actions by name; keys without one are left alone */
+export function watchKeys(actions) {
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || !(event.target instanceof Element)) return;
-    if (event.key === " " && !event.target.closest("a, button, input:not(#seek), select, summary")) {
-      event.preventDefault();
-      onToggle();
-    } else if (STEPS[event.key] && !event.target.closest("input:not(#seek), select, textarea, .table-scroll")) {
-      event.preventDefault();
-      onStep(STEPS[event.key]);
-    }
+    const name = event.shiftKey && event.key.startsWith("Arrow") ? `Shift+${event.key}` : event.key;
+    const key = KEYS.find(({ keys }) => keys.includes(name));
+    const action = key && actions[key.action];
+    if (!action || event.defaultPrevented || event.target.closest(key.except ?? TYPING)) return;
+    event.preventDefault();
+    action();
   });
 }

@@ -89,3 +89,15 @@ def test_overview_has_columns_of_equal_length(client: TestClient) -> None:
     lengths = {len(courses["runs"]["a"][name]) for name in ("running", "waiting", "blocks", "step")}
     assert len(lengths) == 1
     assert max(courses["runs"]["b"]["running"]) <= 4
+
+
+def test_events_are_a_fragment_and_without_scripts_a_page_with_the_filter(client: TestClient) -> None:
+    query = "rate=4&num_requests=12&max_num_seqs=4&views=timeline,events&kind=&request=2"
+    part = client.get(f"/lab/events/?{query}", headers={"HX-Request-Type": "partial"})
+    assert part.text.lstrip().startswith('<div class="event-list"')
+    assert "Request 2 arrives" in part.text
+    page = client.get(f"/lab/events/?{query}")
+    assert page.url.path == "/lab/"
+    assert "kind" not in str(page.url.query)
+    assert "Request 2 arrives" in page.text
+    assert "Request 3 arrives" not in page.text

@@ -147,7 +147,8 @@ def test_refused_requests_are_listed_with_the_reason():
 
     run = simulate(scenario_from(settings))
 
-    assert run.rejected == [{"request": 2, "reason": "a prompt of 30 and an output of 9 tokens are over max_model_len = 16"}]
+    reason = "a prompt of 30 and an output of 9 tokens are over max_model_len = 16"
+    assert run.rejected == [{"request": 2, "reason": reason}]
     assert run.results["status"].tolist() == [FINISHED, REFUSED, FINISHED]
 
 
