@@ -13,8 +13,12 @@ export function watchDrag(root, selector, onPlace) {
     root.setPointerCapture(event.pointerId);
     onPlace(event.clientX);
   });
+  // A second finger zooms instead.
+  root.addEventListener("pointerdown", (event) => {
+    if (!event.isPrimary) isDown = false;
+  });
   root.addEventListener("pointermove", (event) => {
-    if (isDown) onPlace(event.clientX);
+    if (isDown && event.isPrimary) onPlace(event.clientX);
   });
   for (const end of ["pointerup", "pointercancel"])
     root.addEventListener(end, () => {

@@ -1,4 +1,5 @@
 /** A page with one figure: wires the stage, the transport and, where the server tells the figure, the panel. */
+import { actionsOf, watchButtons } from "./actions.js";
 import { Focus } from "./focus.js";
 import { watchKeys } from "./keys.js";
 import { mark, watchRequests } from "./light.js";
@@ -48,10 +49,9 @@ class Embed {
   watch() {
     const { stage } = this;
     watchRequests(stage);
-    watchKeys(
-      () => stage.playhead.toggle(),
-      (step) => this.stepper(step)?.click(),
-    );
+    const actions = actionsOf(stage);
+    watchKeys(actions);
+    watchButtons(actions);
     if (!this.panel) this.ownSteps();
     stage.addEventListener("show", () => this.shown());
     stage.addEventListener("seek", () => this.settled());
@@ -101,9 +101,7 @@ class Embed {
 
   /** The playhead rests: what follows it slowly does so now. */
   settled() {
-    const { scene, window, at } = this.stage;
-    if (!scene) return;
-    if (window.lacks(at)) this.stage.look(at);
+    if (!this.stage.scene) return;
     this.panel?.refresh(SEEK_MS);
     this.offerSteps();
     clearTimeout(this.timer);

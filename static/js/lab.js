@@ -1,4 +1,5 @@
 /** The lab: wires the stage, the controls, the panels and the words. None of them knows of the others. */
+import { actionsOf, watchButtons } from "./actions.js";
 import { metricsInWords, showMetrics } from "./cards.js";
 import { watchChips } from "./chips.js";
 import { watchCompare } from "./compare.js";
@@ -76,10 +77,10 @@ class Lab {
     watchSetup();
     watchRequests(stage);
     watchCompare(stage, (text) => this.edited(text));
-    watchKeys(
-      () => stage.playhead.toggle(),
-      (step) => /** @type {HTMLElement | null} */ (document.querySelector(`[data-step="${step}"][href]`))?.click(),
-    );
+    const actions = actionsOf(stage);
+    watchKeys(actions);
+    watchButtons(actions);
+    stage.addEventListener("say", (event) => this.say.announce(() => /** @type {CustomEvent} */ (event).detail));
     stage.addEventListener("show", (event) => this.shown(/** @type {CustomEvent} */ (event).detail));
     stage.addEventListener("seek", () => this.settled());
     stage.addEventListener("open", () => this.settled());
@@ -148,9 +149,7 @@ class Lab {
    * @param {number} [wait] [ms]
    */
   settled(wait = SEEK_MS) {
-    const { scene, window, at } = this.stage;
-    if (!scene) return;
-    if (window.lacks(at)) this.stage.look(at);
+    if (!this.stage.scene) return;
     if (this.isBad) return;
     this.panel.refresh(wait);
     clearTimeout(this.timer);

@@ -16,6 +16,11 @@ export function watchRequests(stage) {
     kept = kept === request ? null : request;
     stage.light(kept);
   });
+  stage.addEventListener("keep", (event) => {
+    kept = /** @type {CustomEvent} */ (event).detail;
+    stage.light(kept);
+  });
+  stage.addEventListener("unlight", () => stage.light(kept));
   stage.addEventListener("light", () => mark(stage.lit));
 }
 

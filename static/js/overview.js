@@ -9,7 +9,6 @@
  * @property {number[]} step first step that starts in the bin or later
  * @property {number} steps
  * @property {number} slots
- * @property {number} end_s
  * @typedef {{end_s: number, is_long: boolean, runs: Record<string, Course>}} Courses
  */
 import { problemOf } from "./lines.js";
@@ -23,6 +22,38 @@ export async function fetchCourses(url, signal) {
   const response = await fetch(url, { signal });
   if (!response.ok) throw await problemOf(response);
   return response.json();
+}
+
+const BINS = 720;
+
+/**
+ * The course of runs that are here whole; the server makes that of a long one.
+ * @param {Record<string, import("./run.js").Run>} runs
+ * @param {number} end [us]
+ * @returns {Courses}
+ */
+export const coursesOf = (runs, end) => ({
+  end_s: end / 1e6,
+  is_long: false,
+  runs: Object.fromEntries(Object.entries(runs).map(([name, run]) => [name, courseOf(run, end)])),
+});
+
+/**
+ * @param {import("./run.js").Run} run
+ * @param {number} end
+ * @returns {Course}
+ */
+function courseOf(run, end) {
+  const [running, waiting, blocks, step] = Array.from({ length: 4 }, () => new Array(BINS).fill(0));
+  const pool = Math.max(1, run.facts.num_gpu_blocks - 1);
+  const bin = (/** @type {number} */ us) => Math.min(BINS - 1, Math.floor((us / end) * BINS));
+  for (let s = 0; s < run.count; s++)
+    for (let i = bin(run.start_us[s]); i <= bin(run.end_us[s]); i++) {
+      running[i] = Math.max(running[i], run.steps.running[s] + run.steps.held[s]);
+      waiting[i] = Math.max(waiting[i], run.steps.waiting[s]);
+      blocks[i] = Math.max(blocks[i], 1 - run.steps.free[s] / pool);
+    }
+  return { running, waiting, blocks, step, steps: run.count, slots: run.scenario.max_num_seqs };
 }
 
 /**

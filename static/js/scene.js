@@ -5,7 +5,8 @@
  * @typedef {import("./overview.js").Courses} Courses
  * @typedef {object} Scene
  * @property {Record<string, Run>} runs
- * @property {{t0: number, t1: number}} span drawn time [us]
+ * @property {{t0: number, t1: number}} span shown time [us]
+ * @property {{t0: number, t1: number}} here time of the steps that are here [us]
  * @property {number} end last time there is [us]
  * @property {Courses | null} courses of a run too long to draw whole
  * @property {boolean} hasBlocks whether the runs came with block ids
@@ -38,7 +39,7 @@ export async function fetchScene(state, urls, most, window, signal) {
     return `&blocks=0&from=${from}&count=${count}`;
   };
   const runs = await fetchRuns(state, urls.steps, range, signal);
-  return { runs, span, end: courses.end_s * 1e6, courses, hasBlocks: false };
+  return { runs, span, here: span, end: courses.end_s * 1e6, courses, hasBlocks: false };
 }
 
 /**
@@ -71,7 +72,8 @@ const isLong = (run, most) => run.metrics.steps > most.steps || run.requests.pro
  */
 function wholeScene(runs) {
   const end = Math.max(1e3, ...Object.values(runs).map((run) => (run.count ? run.end_us[run.count - 1] : 0)));
-  return { runs, span: { t0: 0, t1: end }, end, courses: null, hasBlocks: false };
+  const whole = { t0: 0, t1: end };
+  return { runs, span: whole, here: whole, end, courses: null, hasBlocks: false };
 }
 
 /**

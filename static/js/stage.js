@@ -5,6 +5,7 @@
  * @typedef {import("./scene.js").Scene} Scene
  * @typedef {object} View what a figure's `mount(card, stage)` returns; all of it optional
  * @property {(scene: Scene) => void} [show] other runs are here
+ * @property {(scene: Scene) => void} [span] another part of the time is shown
  * @property {() => void} [draw] draw anew: after show, at another size, in other colours
  * @property {() => void} [move] the playhead is elsewhere
  * @property {() => void} [light] another request is lit
@@ -37,7 +38,7 @@ export class Stage extends EventTarget {
     this.state = new State(query, run, views);
     this.palette = readPalette();
     this.playhead = new Playhead();
-    this.window = new Window();
+    this.window = new Window(this.most);
     /** Time the page opens at [us]. */
     this.startAt = Number(main.dataset.t) * 1e6;
     /** @type {Scene | null} */
@@ -57,8 +58,11 @@ export class Stage extends EventTarget {
       (scene, seq) => this.show(scene, seq),
       (error) => this.fail(error),
     );
-    if (main.dataset.long === "true") this.window.place(this.startAt);
-    this.playhead.addEventListener("move", () => this.each("move"));
+    if (main.dataset.long === "true") this.window.begin(this.startAt);
+    this.redrawing = 0;
+    /** Query of the runs that are here. */
+    this.shownQuery = "";
+    this.playhead.addEventListener("move", () => this.moved());
     document.addEventListener("themechange", () => this.retheme());
     for (const event of ["beforeprint", "afterprint"]) addEventListener(event, () => this.retheme());
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.retheme());
@@ -113,6 +117,16 @@ export class Stage extends EventTarget {
     return document.querySelector(`[data-focus="${name}"], [data-label="${name}"]`)?.textContent ?? name;
   }
 
+  /** The playhead is elsewhere; a zoomed part that is here comes along at once. */
+  moved() {
+    const { window, playhead } = this;
+    if (!window.isLong && window.lacks(playhead.at)) {
+      window.place(playhead.at);
+      this.respan();
+    }
+    this.each("move");
+  }
+
   /** Ask for the runs of what the state now says. */
   load() {
     clearTimeout(this.detail.timer);
@@ -127,16 +141,18 @@ export class Stage extends EventTarget {
    */
   show(scene, seq) {
     const isFirst = !this.scene;
+    const isOther = this.shownQuery !== String(this.state.query);
     const at = this.at;
-    this.scene = scene;
+    this.shownQuery = String(this.state.query);
     this.take(scene);
     this.playhead.end = scene.end;
     this.window.show(scene);
-    for (const view of this.views.values()) present(view, scene);
+    this.scene = { ...scene, span: this.window.shown ?? scene.span };
+    for (const view of this.views.values()) present(view, this.scene);
     this.playhead.seek(at);
     this.dispatchEvent(new CustomEvent("show", { detail: { seq, isFirst } }));
     this.wantBlocks();
-    if (this.window.lacks(this.at)) this.look(this.at);
+    if (isOther && this.window.lacks(this.at)) this.look(this.at);
   }
 
   /** @param {Scene} scene */
@@ -162,10 +178,10 @@ export class Stage extends EventTarget {
     const { signal } = this.detail.abort;
     try {
       const detailed = await fetchBlocks(scene, this.state, this.urls, signal);
-      if (signal.aborted || this.scene !== scene) return;
-      this.scene = detailed;
+      if (signal.aborted || this.scene?.runs !== scene.runs) return;
+      this.scene = { ...detailed, span: this.scene.span };
       this.take(detailed);
-      for (const [name, view] of this.views) if (needsBlocks(name)) present(view, detailed);
+      for (const [name, view] of this.views) if (needsBlocks(name)) present(view, this.scene);
       for (const [name, view] of this.views) if (needsBlocks(name)) view.move?.();
     } catch (error) {
       if (!signal.aborted) this.fail(/** @type {Error} */ (error));
@@ -179,17 +195,57 @@ export class Stage extends EventTarget {
   seek(us) {
     this.playhead.pause();
     this.playhead.seek(us);
+    if (this.window.lacks(us)) this.look(us);
     this.dispatchEvent(new Event("seek"));
   }
 
   /**
-   * Show another part of a long run.
+   * Show the part of the time that another moment is in.
    * @param {number} us
    */
   look(us) {
     this.window.place(us);
     if (!this.playhead.isPlaying && us !== this.playhead.at) this.playhead.seek(us);
-    this.load();
+    this.respan();
+  }
+
+  /**
+   * Show less (below 1) or more of the time; a moment stays in its place.
+   * @param {number} factor
+   * @param {number} [us]
+   */
+  zoom(factor, us = this.at) {
+    this.window.zoom(factor, us);
+    this.respan();
+  }
+
+  /**
+   * Show an earlier (below 0) or later part of the time.
+   * @param {number} share of what is shown
+   */
+  pan(share) {
+    this.window.pan(share);
+    this.respan();
+  }
+
+  /** Draw the part of the time that is to be shown, and fetch it if it is not here. */
+  respan() {
+    const { scene, window } = this;
+    if (!scene) return void this.load();
+    const span = window.shown ?? scene.here;
+    this.scene = { ...scene, span };
+    if (span.t0 < scene.here.t0 || span.t1 > scene.here.t1) this.load();
+    this.redrawing ||= requestAnimationFrame(() => this.redrawSpan());
+  }
+
+  redrawSpan() {
+    this.redrawing = 0;
+    const { scene } = this;
+    if (!scene) return;
+    for (const view of this.views.values()) {
+      view.span?.(scene);
+      view.move?.();
+    }
   }
 
   /**
@@ -231,6 +287,7 @@ export class Stage extends EventTarget {
     this.views.set(name, view);
     this.sizes.observe(card);
     if (needsCosts(name)) this.costs.want();
+    this.dispatchEvent(new Event("mount"));
     if (!this.scene) return;
     present(view, this.scene);
     view.move?.();

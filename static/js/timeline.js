@@ -9,6 +9,7 @@
  * @property {Run} run
  * @property {Bar[]} bars
  * @property {number} slots
+ * @property {number | null} lit request that is lit; the others step back
  * @property {number} most longest waiting line of all lanes: the strips share one scale
  * @typedef {{width: number, height: number, strip: number}} Size
  */
@@ -61,8 +62,10 @@ export function drawLane(pen, size, span, lane, palette) {
   const x = (/** @type {number} */ us) => Math.min(size.width, Math.max(0, (us - span.t0) * scale));
   for (const bar of lane.bars) {
     if (bar.free < span.t0 || bar.start > span.t1 || bar.slot >= rows.length) continue;
+    pen.globalAlpha = lane.lit === null || lane.lit === bar.request ? 1 : 0.35;
     drawBar(pen, bar, rows[bar.slot], x, palette);
   }
+  pen.globalAlpha = 1;
   drawWaiting(pen, size, lane, x, palette);
 }
 

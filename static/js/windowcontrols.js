@@ -1,4 +1,4 @@
-/** Slider and select that move the window on a long run, and what it shows in words. */
+/** What of the time is shown: a strip of the whole run with a frame, a slider that moves it, and its bounds in words. */
 
 export class WindowControls {
   /** @param {import("./stage.js").Stage} stage */
@@ -6,27 +6,36 @@ export class WindowControls {
     this.stage = stage;
     this.box = /** @type {HTMLElement} */ (document.getElementById("course"));
     this.slider = /** @type {HTMLInputElement} */ (document.getElementById("window-at"));
-    this.length = /** @type {HTMLSelectElement} */ (document.getElementById("window-span"));
     this.text = /** @type {HTMLElement} */ (document.getElementById("window-text"));
-    this.slider.addEventListener("input", () =>
-      stage.look((Number(this.slider.value) / Number(this.slider.max)) * stage.window.end),
-    );
-    this.length.addEventListener("change", () => {
-      stage.window.length = Number(this.length.value) * 1e6;
-      stage.look(stage.at);
-    });
+    this.slider.addEventListener("input", () => this.moved());
+  }
+
+  moved() {
+    const { shown, end, length } = this.stage.window;
+    const share = Number(this.slider.value) / Number(this.slider.max);
+    if (shown) this.stage.pan((share * (end - length) - shown.t0) / length);
   }
 
   /** @param {import("./scene.js").Scene} scene */
-  show({ span, end, courses }) {
-    this.box.hidden = !courses;
-    if (!courses) return;
-    const seconds = (/** @type {number} */ us) => (us / 1e6).toFixed(us % 1e6 ? 1 : 0);
-    const text = `${seconds(span.t0)} to ${seconds(span.t1)} s of ${(end / 1e6).toFixed(0)} s`;
-    if (document.activeElement !== this.slider)
-      this.slider.value = String(Math.round((this.stage.at / end) * Number(this.slider.max)));
+  show({ span, end }) {
+    const { shown } = this.stage.window;
+    this.box.hidden = !shown;
+    if (!shown) return;
+    const text = textOf(span, end);
+    const share = end > span.t1 - span.t0 ? span.t0 / (end - (span.t1 - span.t0)) : 0;
+    if (document.activeElement !== this.slider) this.slider.value = String(Math.round(share * Number(this.slider.max)));
     this.slider.style.setProperty("--at", `${(100 * Number(this.slider.value)) / Number(this.slider.max)}%`);
     this.slider.setAttribute("aria-valuetext", text);
     this.text.textContent = text;
   }
+}
+
+/**
+ * @param {{t0: number, t1: number}} span
+ * @param {number} end
+ */
+function textOf({ t0, t1 }, end) {
+  const digits = Math.max(0, Math.min(6, Math.ceil(1 - Math.log10((t1 - t0) / 1e6))));
+  const seconds = (/** @type {number} */ us) => (us / 1e6).toFixed(digits);
+  return `${seconds(t0)} to ${seconds(t1)} s of ${(end / 1e6).toFixed(Math.min(digits, 1))} s`;
 }

@@ -30,7 +30,7 @@ export function mount(card, stage) {
     clearTimeout(timer);
     timer = window.setTimeout(drawNow, REST_MS);
   };
-  return { draw, move: () => chart.move(stage.at / 1e6) };
+  return { draw, span: draw, move: () => chart.move(stage.at / 1e6) };
 }
 
 /**

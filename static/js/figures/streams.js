@@ -23,7 +23,12 @@ const HEIGHT = 360;
  */
 export function mount(card, stage) {
   const figure = new StreamsFigure(card, stage);
-  return { draw: () => figure.want(), move: () => figure.move(), light: () => figure.paint() };
+  return {
+    draw: () => figure.want(),
+    span: () => figure.want(),
+    move: () => figure.move(),
+    light: () => figure.paint(),
+  };
 }
 
 class StreamsFigure {

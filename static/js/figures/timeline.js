@@ -16,9 +16,11 @@
 import { barsOf } from "../bars.js";
 import { watchDrag } from "../drag.js";
 import { forkTime, slotsOf } from "../fork.js";
-import { drawCourses } from "../overview.js";
+import { watchGestures } from "../gestures.js";
+import { LifeCard, lifeInWords } from "../lifecard.js";
+import { coursesOf, drawCourses } from "../overview.js";
 import { stepAt } from "../run.js";
-import { drawAxis, drawFork, drawLane, penOf } from "../timeline.js";
+import { drawAxis, drawFork, drawLane, penOf, rowsOf } from "../timeline.js";
 import { WindowControls } from "../windowcontrols.js";
 
 const ALL_ROWS = 32;
@@ -50,7 +52,12 @@ class Timeline {
     this.scene = null;
     /** @type {Record<string, import("../bars.js").Bar[]>} */
     this.bars = {};
+    /** @type {import("../overview.js").Courses | null} of runs that are here whole */
+    this.courses = null;
+    this.card = new LifeCard(root, inside(root, "#life"));
     this.width = 1;
+    watchGestures(root, stage, (x) => this.timeAt(x));
+    for (const [name, lane] of Object.entries(this.lanes)) this.watchLane(name, lane.box);
     watchDrag(root, ".lane, #axis", (x) => stage.seek(this.timeAt(x)));
     watchDrag(this.overview, "", (x) => stage.seek(this.courseTimeAt(x)));
   }
@@ -60,7 +67,119 @@ class Timeline {
     this.scene = scene;
     this.bars = Object.fromEntries(Object.entries(scene.runs).map(([name, run]) => [name, barsOf(run)]));
     for (const [name, run] of Object.entries(scene.runs)) this.seat(name, run);
+    this.courses = null;
+    this.card.hide();
     this.window.show(scene);
+  }
+
+  /** @param {Scene} scene */
+  span(scene) {
+    this.scene = scene;
+    this.card.hide();
+    this.window.show(scene);
+    this.draw();
+  }
+
+  light() {
+    this.draw();
+  }
+
+  /**
+   * A lane lights the request that is pointed at, or that the arrow keys come to.
+   * @param {string} name
+   * @param {HTMLElement} box
+   */
+  watchLane(name, box) {
+    box.addEventListener("pointermove", (event) => this.pointed(name, event));
+    box.addEventListener("pointerleave", () => this.left());
+    box.addEventListener("blur", () => this.left());
+    box.addEventListener("keydown", (event) => this.pressed(name, event));
+  }
+
+  /**
+   * @param {string} name
+   * @param {PointerEvent} event
+   */
+  pointed(name, event) {
+    if (!this.scene || this.stage.playhead.isPlaying) return;
+    const { canvas, rows } = this.lanes[name];
+    const { top, height } = canvas.getBoundingClientRect();
+    const places = rowsOf(rows, height - stripOf(height) - 4);
+    const us = this.timeAt(event.clientX);
+    const y = event.clientY - top;
+    const bar = this.bars[name].findLast(
+      ({ slot, start, free }) =>
+        slot < places.length &&
+        us >= start &&
+        us <= free &&
+        y >= places[slot].top &&
+        y <= places[slot].top + places[slot].height,
+    );
+    if (bar) this.point(name, bar, event.clientX);
+    else this.left();
+  }
+
+  /**
+   * @param {string} name
+   * @param {import("../bars.js").Bar} bar
+   * @param {number} [clientX] where the pointer is
+   */
+  point(name, bar, clientX) {
+    const { run, bounds, row } = this.placeOf(name, bar);
+    this.stage.light(bar.request);
+    const { left } = this.root.getBoundingClientRect();
+    const x = clientX === undefined ? this.xOf(bar.start) + bounds.left : clientX;
+    const top = bounds.top - this.root.getBoundingClientRect().top + row.top;
+    this.card.show(run, bar.request, this.stage.labelOf(name), { left: x - left, top, bottom: top + row.height });
+  }
+
+  /**
+   * @param {string} name
+   * @param {import("../bars.js").Bar} bar
+   */
+  placeOf(name, bar) {
+    const { canvas, rows } = this.lanes[name];
+    const bounds = canvas.getBoundingClientRect();
+    const row = rowsOf(rows, bounds.height - stripOf(bounds.height) - 4)[bar.slot] ?? { top: 0, height: 0 };
+    return { run: /** @type {Scene} */ (this.scene).runs[name], bounds, row };
+  }
+
+  left() {
+    this.card.hide();
+    this.stage.dispatchEvent(new Event("unlight"));
+  }
+
+  /**
+   * @param {string} name
+   * @param {KeyboardEvent} event
+   */
+  pressed(name, event) {
+    const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    const { lit } = this.stage;
+    if (event.key === "Enter" && lit !== null) {
+      event.preventDefault();
+      this.stage.dispatchEvent(new CustomEvent("keep", { detail: lit }));
+    } else if (by) {
+      event.preventDefault();
+      this.walk(name, by);
+    }
+  }
+
+  /**
+   * To the next bar in the order of time, from the lit one or from the playhead.
+   * @param {string} name
+   * @param {number} by
+   */
+  walk(name, by) {
+    const bars = [...this.bars[name]].sort((x, y) => x.start - y.start);
+    const here = bars.findIndex(({ request }) => request === this.stage.lit);
+    const near = here >= 0 ? here + by : bars.findIndex(({ free }) => free >= this.stage.at);
+    const bar = bars[Math.min(bars.length - 1, Math.max(0, near))];
+    if (!bar) return;
+    if (this.stage.window.lacks(bar.start)) this.stage.seek(bar.start);
+    this.point(name, bar);
+    const { run } = this.placeOf(name, bar);
+    this.stage.dispatchEvent(new CustomEvent("say", { detail: lifeInWords(run, bar.request) }));
   }
 
   /**
@@ -80,18 +199,18 @@ class Timeline {
 
   draw() {
     if (!this.scene) return;
-    const { runs, span, courses } = this.scene;
+    const { runs, span, end } = this.scene;
     const { palette } = this.stage;
     const most = Math.max(...Object.values(runs).map((run) => largest(run.steps.waiting)));
     const fork = forkTime(runs);
     for (const [name, run] of Object.entries(runs)) {
       const { pen, width, height } = penOf(this.lanes[name].canvas);
-      const strip = height > 150 ? 26 : 16;
+      const strip = stripOf(height);
       drawLane(
         pen,
         { width, height, strip },
         span,
-        { run, bars: this.bars[name], slots: this.lanes[name].rows, most },
+        { run, bars: this.bars[name], slots: this.lanes[name].rows, most, lit: this.stage.lit },
         palette,
       );
       if (fork !== null && (name === "a" || name === "fork"))
@@ -100,7 +219,9 @@ class Timeline {
     const { pen, width } = penOf(this.axis);
     drawAxis(pen, width, span, runs.a.requests.arrival_us, palette);
     this.width = width;
-    if (courses) this.drawOverview(courses);
+    if (!this.stage.window.shown) return;
+    this.courses ??= this.scene.courses ?? coursesOf(runs, end);
+    this.drawOverview(this.courses);
   }
 
   /** @param {import("../overview.js").Courses} courses */
@@ -119,7 +240,8 @@ class Timeline {
     if (!this.scene) return;
     const { runs, span } = this.scene;
     const us = this.stage.at;
-    const x = Math.min(1, Math.max(0, (us - span.t0) / (span.t1 - span.t0))) * this.width;
+    const x = this.xOf(us);
+    this.line.hidden = us < span.t0 || us > span.t1;
     this.line.style.transform = `translateX(${x.toFixed(1)}px)`;
     for (const [name, run] of Object.entries(runs)) {
       const lane = this.lanes[name];
@@ -127,6 +249,15 @@ class Timeline {
       if (text !== lane.text) lane.now.textContent = lane.text = text;
       lane.now.style.transform = x > this.width - 90 ? `translateX(calc(${x - 5}px - 100%))` : `translateX(${x + 5}px)`;
     }
+  }
+
+  /**
+   * Place of a time on the axis [px].
+   * @param {number} us
+   */
+  xOf(us) {
+    const span = this.scene?.span ?? { t0: 0, t1: 1 };
+    return Math.min(1, Math.max(0, (us - span.t0) / (span.t1 - span.t0))) * this.width;
   }
 
   /**
@@ -157,6 +288,12 @@ function waitingAt(run, us) {
   const s = stepAt(run, us);
   return s < 0 || (run.end_us[s] < us && s + 1 < run.count) || s + 1 > run.count ? 0 : run.steps.waiting[s];
 }
+
+/**
+ * Height of the waiting line under a lane [px].
+ * @param {number} height of the lane
+ */
+const stripOf = (height) => (height > 150 ? 26 : 16);
 
 /** @param {Int32Array} values */
 const largest = (values) => values.reduce((most, value) => Math.max(most, value), 0);
