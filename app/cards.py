@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from app.controls import CONTROL_BY_NAME
-from app.view import Choice, MetricView, Versus, inner
+from app.fields import Choice
+from app.view import MetricView, Versus, inner
 from sim.dialects import DIALECTS
 from sim.metrics import METRICS
 

@@ -7,10 +7,11 @@ from dataclasses import replace
 from urllib.parse import urlencode
 
 from app.controls import CONTROLS
+from app.fields import Field
 from app.form import groups_of
 from app.names import names_of
 from app.params import GROUPS, OTHERS, Views, parse_query, read_query, write_query
-from app.view import Change, Compared, Comparison, Field
+from app.view import Change, Compared, Comparison
 from sim.fork import FORK, FORKABLE
 from sim.scenario import Scenario, ScenarioError
 

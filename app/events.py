@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.codec import MOST_DRIFT_US, Ticks, ticks
+from app.fields import Choice
 from app.moment import moment_of
 from app.params import Views, parse_query, write_query
-from app.view import Choice, EventPage, EventRow, EventsView, Neighbour, series
+from app.view import EventPage, EventRow, EventsView, Neighbour, series
 from sim.history import EVENT_KINDS, NO_REQUEST, History, history_of
 from sim.run import Run
 

@@ -9,9 +9,9 @@ from typing import Any
 from markupsafe import Markup, escape
 
 from app.controls import CONTROLS, GROUPS, Control
+from app.fields import Choice, Field, Group
 from app.flags import ENGINE_NAMES
 from app.params import parse_query, write_query
-from app.view import Choice, Field, Group
 from sim.catalog import load_gpus, load_lengths, load_models
 from sim.scenario import Scenario, settings_of
 from sim.values import write_value

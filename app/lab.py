@@ -12,6 +12,7 @@ from app.compare import comparison_of
 from app.course import MOST_REQUESTS, MOST_STEPS, is_long
 from app.curves import curves_json
 from app.events import events_view
+from app.fields import Choice
 from app.figures import course_json
 from app.form import groups_of, hidden_of, text_of
 from app.formulas import batch_curve_json, roofline_json
@@ -22,7 +23,7 @@ from app.moment import end_of
 from app.names import names_of, subtitle_of, title_of
 from app.params import VIEW_BY_NAME, Views, parse_query, read_query, write_query
 from app.presets import Preset, canonical, presets
-from app.view import Choice, FigureView, LabView, PanelView, PresetLink, RunView, inner
+from app.view import FigureView, LabView, PanelView, PresetLink, RunView, inner
 from sim.dialects import DIALECTS
 from sim.run import Run
 from sim.scenario import Scenario, settings_of

@@ -5,10 +5,10 @@ import re
 import pytest
 
 from app.controls import CONTROLS, Control
+from app.fields import Field
 from app.flags import FLAGS
 from app.form import groups_of, hidden_of
 from app.params import parse_query, read_query
-from app.view import Field
 from sim.parameters import BY_NAME
 
 
