@@ -118,7 +118,7 @@ def _written(pairs: Pairs) -> str:
 
 def _query_of(views: Views, scenarios: Mapping[str, Scenario]) -> str:
     run = views.run if views.run in scenarios and views.run != "a" else None
-    return write_query(scenarios, t=views.t, run=run, **views.page) or "num_requests=60"
+    return write_query(scenarios, t=views.t, run=run, **views.page)
 
 
 def _swapped(pairs: Pairs, run: str) -> str:

@@ -188,6 +188,8 @@ def write_query(scenarios: Mapping[str, Scenario], full: bool = False, **view: A
             ]
     if FORK in scenarios:
         pairs += _fork_pairs(scenarios[FORK], plain)
+    # A page opens on the first preset when nothing is named, so a scenario of defaults alone names one.
+    pairs = pairs or [("num_requests", plain["num_requests"])]
     is_usual = not full and view.get("views") == OPEN_FIGURES
     shown = {name: value for name, value in view.items() if value is not None and not (name == "views" and is_usual)}
     pairs += [(name, shown[name]) for name in VIEW_BY_NAME if name in shown]

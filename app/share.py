@@ -126,10 +126,7 @@ def _moment(views: Views) -> dict[str, Any]:
 
 def _short_link(views: Views, root: str) -> str:
     """The same page without what is the default today: the fewer letters, the better a code is read across a room."""
-    query = write_query(views.scenarios, **_moment(views), **views.page)
-    # Without any parameter the lab would open on its first preset.
-    is_default = not write_query(views.scenarios)
-    return f"{root}lab/?{'seed=1&' if is_default else ''}{query}"
+    return f"{root}lab/?{write_query(views.scenarios, **_moment(views), **views.page)}"
 
 
 def _lines(figure: Figure, views: Views, root: str) -> FigureLines:

@@ -89,6 +89,10 @@ def test_a_second_run_that_equals_the_first_stays_in_the_url():
     assert list(read(query).scenarios) == ["a", "b"]
 
 
+def test_scenario_of_defaults_alone_is_named() -> None:
+    assert write_query({"a": scenario_from({})}, t=2.0) == "num_requests=60&t=2"
+
+
 def test_views_are_written_last():
     assert write_query(read("seed=3").scenarios, t=2.0, run="b", count=None) == "seed=3&t=2&run=b"
 
