@@ -5,6 +5,9 @@
  * @typedef {import("./frame.js").Frame} Frame
  */
 
+/** While it plays, ten times a second are as often as can be read. */
+const CALM_MS = 100;
+
 export class Follower {
   /**
    * @param {HTMLElement} card in a fragment that says its time and run
@@ -19,16 +22,20 @@ export class Follower {
     this.shown = "";
     this.isServers = true;
     this.isFirst = true;
+    this.wroteAt = 0;
   }
 
   /** The playhead is elsewhere. */
   move() {
+    const now = performance.now();
+    if (this.stage.playhead.isPlaying && now - this.wroteAt < CALM_MS) return;
     const frame = this.stage.running();
     if (!frame || (this.isServers && this.isAtServers(frame))) return;
     const mark = `${this.stage.state.run} ${frame.step} ${frame.run.hasBlocks}`;
     if (mark === this.shown) return;
     this.shown = mark;
     this.isServers = false;
+    this.wroteAt = now;
     this.write(frame);
   }
 
