@@ -52,7 +52,8 @@ export function watchKeys(actions) {
     const key = KEYS.find(({ keys }) => keys.includes(name));
     const action = key && actions[key.action];
     if (!action || event.defaultPrevented || event.target.closest(key.except ?? TYPING)) return;
-    event.preventDefault();
+    // Escape also closes what is open over the page.
+    if (name !== "Escape") event.preventDefault();
     action();
   });
 }

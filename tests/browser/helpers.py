@@ -25,7 +25,7 @@ def step(page: Page, name: str) -> None:
 
 def drag(page: Page, name: str, position: int) -> None:
     """Move the slider of a control, as a pointer does: an input event at the new place."""
-    page.locator(f'input[type=range][data-for="{name}"]').evaluate(
+    page.locator(f'#controls input[type=range][data-for="{name}"]').evaluate(
         """(slider, position) => {
           slider.value = position;
           slider.dispatchEvent(new Event("input", { bubbles: true }));

@@ -126,7 +126,7 @@ def test_names_follow_the_controls(page: Page) -> None:
 
 
 def test_help_opens_by_keyboard_and_names_the_flags(lab: Page) -> None:
-    name = lab.get_by_role("button", name="Token budget per step", exact=True)
+    name = lab.locator("#controls").get_by_role("button", name="Token budget per step", exact=True)
     name.press("Enter")
     tip = lab.locator("#h-max_num_batched_tokens")
     expect(tip).to_be_visible()
@@ -161,8 +161,8 @@ def test_choice_takes_effect_away_from_other_controls_and_says_why(lab: Page) ->
     lab.locator("#c-num_gpu_blocks").fill("2049")
     expect(share).to_be_disabled()
     expect(lab.locator("#w-gpu_memory_utilization")).to_have_text("the number of KV blocks is set")
-    lab.locator('select[name="load"]').select_option("closed")
-    expect(lab.locator('[data-control="rate"]')).to_be_hidden()
+    lab.locator('#controls select[name="load"]').select_option("closed")
+    expect(lab.locator('#controls [data-control="rate"]')).to_be_hidden()
     expect(lab.locator("#c-concurrency")).to_be_visible()
 
 
