@@ -1,7 +1,9 @@
 """Times the lab in headless Chromium: slider to painted picture, bytes of a move, frames a second; prints JSON.
 
 An input event to the second animation frame after the canvas was drawn (Performance marks of static/js/lab.js);
-compressed bytes as transferSize; frames as the median of ten one-second counts while 64 slots play.
+compressed bytes as transferSize; frames as the median of ten one-second counts, while 64 slots and 4,096 blocks play
+beside two charts, and while the seek slider sweeps over a run of more than 100,000 steps; memory of that page as
+performance.memory after a forced collection.
 """
 
 from __future__ import annotations
@@ -30,13 +32,15 @@ FLAGS = (
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    "--enable-precise-memory-info",
 )
 MOVES = 50
 SECONDS = 10
 DENSE = (
     "rate=40&num_requests=500&max_num_seqs=64&num_gpu_blocks=4097&max_num_batched_tokens=2048"
-    "&prompt_tokens=300&output_tokens=150&b.batching=static"
+    "&prompt_tokens=300&output_tokens=150&b.batching=static&views=timeline,kv-map,queue,step,course,latency"
 )
+LONG = "rate=6&num_requests=5000&max_num_seqs=64"
 MOVE = """(slider, position) => new Promise((resolve) => {
   new PerformanceObserver((list, observer) => { observer.disconnect(); resolve(list.getEntries()[0].duration) })
     .observe({ entryTypes: ["measure"] });
@@ -55,6 +59,17 @@ COUNT_FRAMES = """(seconds) => new Promise((resolve) => {
   };
   requestAnimationFrame(tick);
 })"""
+SWEEP = """() => {
+  const slider = document.getElementById("seek");
+  let at = 0;
+  const tick = () => {
+    at = (at + 7) % Number(slider.max);
+    slider.value = at;
+    slider.dispatchEvent(new Event("input", { bubbles: true }));
+    window.sweeping = requestAnimationFrame(tick);
+  };
+  tick();
+}"""
 
 
 def main() -> None:
@@ -64,13 +79,13 @@ def main() -> None:
             args=[*FLAGS, *(["--no-sandbox"] if os.geteuid() == 0 else [])],
             executable_path=path if Path(path).exists() else shutil.which("chromium") or shutil.which("google-chrome"),
         )
-        result = _first_page(browser, url) | _moves(browser, url) | _frames(browser, url)
+        result = _first_page(browser, url) | _moves(browser, url) | _frames(browser, url) | _scrubbing(browser, url)
         browser.close()
     print(json.dumps(result, indent=2))
 
 
-def _open(browser: Browser, address: str) -> Page:
-    page = browser.new_page(viewport={"width": 1440, "height": 1000})
+def _open(browser: Browser, address: str, height: int = 1000) -> Page:
+    page = browser.new_page(viewport={"width": 1440, "height": height})
     page.goto(address)
     page.wait_for_function("() => document.querySelector('.chart-box')?.dataset.drawn")
     page.wait_for_load_state("networkidle")
@@ -119,7 +134,8 @@ def _moves(browser: Browser, url: str) -> dict[str, Any]:
 
 
 def _frames(browser: Browser, url: str) -> dict[str, Any]:
-    page = _open(browser, f"{url}/lab/?{DENSE}&t=2")
+    page = _open(browser, f"{url}/lab/?{DENSE}&t=2", height=2600)  # so that both charts are in sight
+    page.wait_for_function("() => document.querySelectorAll('.chart-box[data-drawn]').length === 2")
     page.locator("#speed").select_option("0.3")
     page.locator("#play").click()
     page.wait_for_timeout(500)
@@ -132,6 +148,26 @@ def _frames(browser: Browser, url: str) -> dict[str, Any]:
             "min": round(min(counts), 1),
             "played": is_playing,
         }
+    }
+
+
+def _scrubbing(browser: Browser, url: str) -> dict[str, Any]:
+    page = _open(browser, f"{url}/lab/?{LONG}&t=1")
+    steps = page.evaluate("() => fetch('../api/v1/run?' + location.search.slice(1)).then((r) => r.json())")
+    page.evaluate(SWEEP)
+    counts = page.evaluate(COUNT_FRAMES, SECONDS)
+    page.evaluate("() => cancelAnimationFrame(window.sweeping)")
+    page.wait_for_load_state("networkidle")
+    page.context.new_cdp_session(page).send("HeapProfiler.collectGarbage")
+    heap = page.evaluate("() => performance.memory.usedJSHeapSize")
+    page.close()
+    return {
+        "scrubbing_fps": {
+            "median": round(statistics.median(counts), 1),
+            "min": round(min(counts), 1),
+            "steps": steps["metrics"]["steps"],
+        },
+        "scrubbing_heap_bytes": heap,
     }
 
 

@@ -19,7 +19,7 @@ FILES = tuple(f"/api/v1/export/{name}" for name in ("steps.csv", "requests.csv",
 SLOW = ("/api/v1/run", "/api/v1/steps", "/api/v1/sweep", *FILES)
 POSTED = ("/api/v1/traces", "/api/v1/import")
 ROUTES = [
-    *(("GET", path) for path in (*SLOW, "/api/v1/catalog", "/api/v1/params", "/health", "/version")),
+    *(("GET", path) for path in (*SLOW, "/api/v1/catalog", "/api/v1/costs", "/api/v1/params", "/health", "/version")),
     *(("POST", path) for path in POSTED),
 ]
 
