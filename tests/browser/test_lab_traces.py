@@ -40,6 +40,9 @@ def test_window_of_a_long_run_moves(page: Page) -> None:
     page.wait_for_load_state("networkidle")
     page.wait_for_timeout(300)
     assert picture(page, "a") != before
+    assert query(page)["t"] == "1"
+    page.locator('[data-lane="a"]').click(position={"x": 200, "y": 20})
+    page.wait_for_timeout(400)
     assert float(query(page)["t"]) > 10
 
 
