@@ -18,8 +18,8 @@ class Compressor(Protocol):
     def add(self, piece: bytes) -> bytes:
         """Compress a piece and flush."""
 
-    def finish(self) -> bytes:
-        """End of the compressed body."""
+    def finish(self, piece: bytes = b"") -> bytes:
+        """Compress the last piece and end the body."""
 
 
 class Identity:
@@ -28,8 +28,8 @@ class Identity:
     def add(self, piece: bytes) -> bytes:
         return piece
 
-    def finish(self) -> bytes:
-        return b""
+    def finish(self, piece: bytes = b"") -> bytes:
+        return piece
 
 
 class Brotli:
@@ -41,8 +41,8 @@ class Brotli:
     def add(self, piece: bytes) -> bytes:
         return bytes(self._compressor.process(piece) + self._compressor.flush())
 
-    def finish(self) -> bytes:
-        return bytes(self._compressor.finish())
+    def finish(self, piece: bytes = b"") -> bytes:
+        return bytes(self._compressor.process(piece) + self._compressor.finish())
 
 
 class Gzip:
@@ -54,8 +54,8 @@ class Gzip:
     def add(self, piece: bytes) -> bytes:
         return self._compressor.compress(piece) + self._compressor.flush(zlib.Z_SYNC_FLUSH)
 
-    def finish(self) -> bytes:
-        return self._compressor.flush()
+    def finish(self, piece: bytes = b"") -> bytes:
+        return self._compressor.compress(piece) + self._compressor.flush()
 
 
 SMALL_BYTES = 500
@@ -78,5 +78,4 @@ def compressed(body: bytes, accept_encoding: str) -> tuple[bytes, dict[str, str]
     encoding = accepted_encoding(accept_encoding)
     if not encoding or len(body) < SMALL_BYTES:
         return body, {}
-    compressor = COMPRESSORS[encoding]()
-    return compressor.add(body) + compressor.finish(), {"Content-Encoding": encoding}
+    return COMPRESSORS[encoding]().finish(body), {"Content-Encoding": encoding}

@@ -50,7 +50,7 @@ async def get_lab(request: Request) -> Response:
         return _plain_page(request, "missing.html", MISSING, trace=views.scenarios["a"].workload.trace)
     service: Service = request.app.state.service
     view = await service.in_thread(lab_view, views, runs, is_given)
-    return page(request, "lab.html", "../", lab=view, modules=modules())
+    return page(request, "lab.html", "../", lab=view, modules=modules("lab.js", views.views))
 
 
 @router.get("/lab/frame/")

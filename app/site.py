@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -12,13 +13,12 @@ from jinja2 import Environment, FileSystemLoader
 from jinja2_fragments import render_block
 from starlette.responses import HTMLResponse
 
-from app.gallery import OPEN_FIGURES
 from app.settings import ROOT
 
 PAGES = (("lab/", "Lab"),)
 """Pages that exist, in the order of the header."""
 
-_ENTRY_SCRIPTS = ("theme.js", "lab.js", "embed.js", "missing.js")
+_IMPORT = re.compile(r'^import (?:[^;"]* from )?"(\.[\w./-]+)";', re.MULTILINE)
 _templates = Environment(
     loader=FileSystemLoader(ROOT / "templates"), autoescape=True, trim_blocks=True, lstrip_blocks=True
 )
@@ -47,12 +47,21 @@ def page_headers() -> dict[str, str]:
 
 
 @cache
-def modules() -> list[str]:
-    """Scripts that the lab's entry imports, for the browser to fetch ahead: all, and those of the open figures."""
+def modules(entry: str, figures: tuple[str, ...]) -> list[str]:
+    """Scripts that a page's entry and its open figures import, for the browser to fetch ahead."""
     scripts = ROOT / "static" / "js"
-    own = sorted(path.name for path in scripts.glob("*.js") if path.name not in _ENTRY_SCRIPTS)
-    figures = [f"figures/{name}.js" for name in OPEN_FIGURES]
-    return own + [name for name in figures if (scripts / name).exists()]
+    found: dict[Path, None] = {}
+
+    def follow(script: Path) -> None:
+        if script in found or not script.exists():
+            return
+        found[script] = None
+        for name in _IMPORT.findall(script.read_text()):
+            follow((script.parent / name).resolve())
+
+    for name in (entry, *(f"figures/{figure}.js" for figure in figures)):
+        follow(scripts / name)
+    return [str(script.relative_to(scripts)) for script in found if script.name != entry]
 
 
 def _frame_of_page(request: Request, up: str) -> dict[str, Any]:

@@ -117,8 +117,8 @@ class StepStream:
         return self._compressed([orjson.dumps(problem_document(problem), option=orjson.OPT_APPEND_NEWLINE)])
 
     def _compressed(self, lines: list[bytes]) -> bytes:
-        piece = self._compressor.add(b"".join(lines))
-        return piece + self._compressor.finish() if self.is_complete else piece
+        compress = self._compressor.finish if self.is_complete else self._compressor.add
+        return compress(b"".join(lines))
 
 
 async def resumed(first: bytes, pieces: AsyncGenerator[bytes, None]) -> AsyncGenerator[bytes, None]:

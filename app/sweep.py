@@ -132,8 +132,8 @@ class SweepStream:
         return self._compressed(lines)
 
     def _compressed(self, lines: list[bytes]) -> bytes:
-        piece = self._compressor.add(b"".join(lines))
-        return piece + self._compressor.finish() if self.is_complete else piece
+        compress = self._compressor.finish if self.is_complete else self._compressor.add
+        return compress(b"".join(lines))
 
 
 def _peak(curve: Sequence[Point]) -> dict[str, float | None] | None:

@@ -113,7 +113,7 @@ def _first_page(browser: Browser, url: str) -> dict[str, Any]:
 def _moves(browser: Browser, url: str) -> dict[str, Any]:
     page = _open(browser, f"{url}/lab/?t=4.2")
     page.evaluate("() => performance.clearResourceTimings()")
-    slider = page.locator('input[type=range][data-for="rate"]')
+    slider = page.locator('#controls input[type=range][data-for="rate"]')
     times = []
     for i in range(MOVES):
         times.append(float(slider.evaluate(MOVE, 480 + 4 * i)))

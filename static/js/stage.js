@@ -24,7 +24,7 @@ import { fetchBlocks, fetchScene } from "./scene.js";
 import { State } from "./state.js";
 import { Window } from "./window.js";
 
-const DETAIL_MS = 120;
+const DETAIL_MS = 250;
 
 /** Tells `show` after runs have been drawn, `light`, `open` when figures open or close, and `fail` with an error. */
 export class Stage extends EventTarget {
