@@ -1,11 +1,16 @@
 """How the browser tests look at the lab and move its controls."""
 
+import re
 from typing import Any
 
 from playwright.sync_api import Page, expect
 
+from sim.engine.record import Kind
+from sim.run import Run
+
 LAB = "/lab/?rate=3.9&num_requests=24&max_num_seqs=8&b.batching=static&t=1.5"
 PLAIN = "/static/js/run.js"  # a page of the app where nothing else runs
+RUN_OF_BLOCKS = re.compile(r"(\d+)(?:–(\d+))?(?:→| to )(\d+)(?:–(\d+))?(?:(?:×| shared by )(\d+))?")
 
 
 def wait_for_picture(page: Page) -> None:
@@ -46,3 +51,26 @@ def figures(page: Page) -> list[str]:
 
 def query(page: Page) -> dict[str, Any]:
     return dict(page.evaluate("() => [...new URLSearchParams(location.search)]"))
+
+
+def gib(size_bytes: float) -> str:
+    """A size as the memory bar writes it."""
+    return f"{size_bytes / 2**30:.{2 if size_bytes < 10 * 2**30 else 1}f} GiB"
+
+
+def total(run: Run, kind: Kind, first: int, last: int) -> int:
+    """Sum of `a` over the events of a kind in steps `first` up to and with `last`."""
+    ends = run.steps["events_end"]
+    events = run.events[int(ends[first - 1]) if first else 0 : int(ends[last])]
+    return int(events["a"][events["kind"] == kind].sum())
+
+
+def table_in(text: str) -> list[tuple[int, int]]:
+    """Block and number of its users, logical block by logical block, as a written block table has them."""
+    table: list[tuple[int, int]] = []
+    for found in RUN_OF_BLOCKS.findall(text):
+        first, last, block, end = int(found[0]), int(found[1] or found[0]), int(found[2]), int(found[3] or found[2])
+        assert (first, abs(end - block)) == (len(table), last - first)
+        way = 1 if end >= block else -1
+        table += [(each, int(found[4] or 1)) for each in range(block, end + way, way)]
+    return table

@@ -6,15 +6,11 @@ from playwright.sync_api import Page, expect
 from sim.memory import memory_terms
 from sim.run import simulate
 from sim.scenario import scenario_from
-from tests.browser.helpers import LAB, step, wait_for_picture
+from tests.browser.helpers import LAB, gib, step, wait_for_picture
 
 pytestmark = pytest.mark.browser
 
 SETTINGS = {"rate": "3.9", "num_requests": "24", "max_num_seqs": "8"}
-
-
-def gib(size_bytes: float) -> str:
-    return f"{size_bytes / 2**30:.{2 if size_bytes < 10 * 2**30 else 1}f} GiB"
 
 
 def test_memory_tells_the_terms_and_the_kv_of_the_step(page: Page) -> None:

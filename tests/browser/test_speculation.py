@@ -7,21 +7,14 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from sim.engine.record import Kind
-from sim.run import Run, simulate
+from sim.run import simulate
 from sim.scenario import scenario_from
-from tests.browser.helpers import LAB, step, wait_for_picture
+from tests.browser.helpers import LAB, step, total, wait_for_picture
 
 pytestmark = pytest.mark.browser
 
 SETTINGS = {"rate": "3.9", "num_requests": "24", "max_num_seqs": "8", "num_speculative_tokens": "3"}
 QUERY = "&".join(f"{name}={value}" for name, value in SETTINGS.items())
-
-
-def total(run: Run, kind: Kind, first: int, last: int) -> int:
-    """Sum of `a` over the events of a kind in steps `first` up to and with `last`."""
-    ends = run.steps["events_end"]
-    events = run.events[int(ends[first - 1]) if first else 0 : int(ends[last])]
-    return int(events["a"][events["kind"] == kind].sum())
 
 
 def test_speculation_counts_drafts_as_the_engine_does(page: Page) -> None:
