@@ -5,7 +5,9 @@ export function watchRequests(stage) {
   /** @type {number | null} */
   let kept = null;
   const over = (/** @type {Event} */ event) => {
-    const request = requestOf(event.target);
+    const request = requestOf(
+      event.type === "focusout" ? /** @type {FocusEvent} */ (event).relatedTarget : event.target,
+    );
     if (request !== null || event.type !== "pointerover") stage.light(request ?? kept);
     else if (stage.lit !== kept && !isFigure(event.target)) stage.light(kept);
   };

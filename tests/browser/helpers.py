@@ -29,8 +29,9 @@ def step(page: Page, name: str) -> None:
 
 
 def drag(page: Page, name: str, position: int) -> None:
-    """Move the slider of a control, as a pointer does: an input event at the new place."""
-    page.locator(f'#controls input[type=range][data-for="{name}"]').evaluate(
+    """Move the slider of a control, or of the editor of runs, as a pointer does: an input event at the new place."""
+    form = "#compare" if "." in name else "#controls"
+    page.locator(f'{form} input[type=range][data-for="{name}"]').evaluate(
         """(slider, position) => {
           slider.value = position;
           slider.dispatchEvent(new Event("input", { bubbles: true }));

@@ -42,7 +42,7 @@ def test_dialect_stays_when_a_control_moves_and_over_a_reload(lab: Page) -> None
 
 def test_what_drives_a_figure_leads_to_its_control(lab: Page) -> None:
     card = lab.locator('[data-metric="ttft_s.p50"]')
-    card.get_by_text("driven by").click()
+    card.locator("summary").click()
     card.get_by_role("link", name="Arrival rate").click()
     expect(lab).to_have_url(re.compile("#c-rate$"))
     expect(lab.locator("#c-rate")).to_be_in_viewport()
