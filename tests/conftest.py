@@ -31,10 +31,20 @@ hypothesis.settings.register_profile("fuzz", derandomize=False, deadline=None, p
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--fuzz", action="store_true", help="new random examples on each run, instead of always the same")
+    parser.addoption("--all", action="store_true", help="also what is marked thorough: further rows of long tables")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     hypothesis.settings.load_profile("fuzz" if config.getoption("--fuzz") else "ci")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Without --all, further rows of long tables are left out."""
+    if config.getoption("--all"):
+        return
+    left_out = [item for item in items if item.get_closest_marker("thorough")]
+    config.hook.pytest_deselected(items=left_out)
+    items[:] = [item for item in items if not item.get_closest_marker("thorough")]
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

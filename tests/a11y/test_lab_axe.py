@@ -6,6 +6,8 @@ from typing import Any, Literal
 import pytest
 from playwright.sync_api import Page, expect
 
+from app.gallery import FIGURE_BY_NAME
+
 pytestmark = pytest.mark.browser
 
 AXE = Path(__file__).parents[2] / "static" / "vendor" / "axe.min.js"
@@ -24,6 +26,15 @@ def test_lab_has_no_axe_violation(page: Page, scheme: Literal["light", "dark"]) 
     page.emulate_media(color_scheme=scheme)
     page.goto(LAB)
     expect(page.locator("#fig-course .main-svg").first).to_be_visible(timeout=15_000)
+    assert violations(page) == []
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_lab_with_every_figure_open_has_no_axe_violation(page: Page, scheme: Literal["light", "dark"]) -> None:
+    page.emulate_media(color_scheme=scheme)
+    page.goto(f"{LAB}&num_speculative_tokens=2&views={','.join(FIGURE_BY_NAME)}")
+    for name in ("course", "latency", "batch-curve", "roofline", "load-curve"):
+        expect(page.locator(f"#fig-{name} .main-svg").first).to_be_visible(timeout=60_000)
     assert violations(page) == []
 
 

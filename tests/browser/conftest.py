@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import ConsoleMessage, Page, expect
 
-from tests.browser.helpers import LAB, wait_for_picture
+from tests.browser.helpers import BARE, wait_for_picture
 
 
 @pytest.fixture(autouse=True)
@@ -33,6 +33,6 @@ def complaints(page: Page) -> Iterator[list[str]]:
 @pytest.fixture
 def lab(page: Page) -> Page:
     """The lab, drawn and at rest."""
-    page.goto(LAB)
+    page.goto(BARE)
     wait_for_picture(page)
     return page

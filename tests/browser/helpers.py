@@ -9,6 +9,7 @@ from sim.engine.record import Kind
 from sim.run import Run
 
 LAB = "/lab/?rate=3.9&num_requests=24&max_num_seqs=8&b.batching=static&t=1.5"
+BARE = f"{LAB}&views=timeline,kv-map,queue,step"  # without charts, which take longest to load
 PLAIN = "/static/js/run.js"  # a page of the app where nothing else runs
 RUN_OF_BLOCKS = re.compile(r"(\d+)(?:–(\d+))?(?:→| to )(\d+)(?:–(\d+))?(?:(?:×| shared by )(\d+))?")
 

@@ -7,6 +7,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.a11y.test_lab_axe import violations
 from tests.browser.helpers import drag, picture, query, wait_for_picture
+from tests.rows import some_always
 
 pytestmark = pytest.mark.browser
 
@@ -149,7 +150,7 @@ def test_keyboard_forks(page: Page) -> None:
     wait_for_picture(page)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", some_always(["light", "dark"], 2))
 def test_editor_has_no_axe_violation(page: Page, scheme) -> None:
     page.emulate_media(color_scheme=scheme)
     open_lab(page, FORKED.replace("&t=", "&b.max_num_seqs=4&b.kv=contiguous&t="))

@@ -12,6 +12,7 @@ from playwright.sync_api import Browser, Page, expect
 from app.gallery import FIGURES, Figure
 from app.pictures.kv_map import layout_of
 from app.settings import ROOT
+from tests.rows import some_always
 
 pytestmark = pytest.mark.browser
 
@@ -41,7 +42,7 @@ def course(server: str) -> Iterator[str]:
         site.shutdown()
 
 
-@pytest.mark.parametrize("figure", SHOWN, ids=lambda figure: figure.name)
+@pytest.mark.parametrize("figure", some_always(SHOWN, 4), ids=lambda figure: figure.name)
 def test_figure_is_shown_in_a_frame_of_another_site(page: Page, course: str, figure: Figure) -> None:
     page.goto(f"{course}/embed/{figure.name}/?{QUERY}")
     frame = page.frame_locator("iframe")

@@ -12,6 +12,7 @@ from sim.frame import Frame, Row
 from sim.run import Run, simulate
 from sim.scenario import scenario_from
 from tests.browser.helpers import PLAIN, wait_for_picture
+from tests.rows import some_always
 from tests.sim.axes import AXES
 
 pytestmark = pytest.mark.browser
@@ -63,7 +64,7 @@ def in_order(run: Run, frame: Frame) -> list[Row]:
     return sorted((*frame.running, *frame.done), key=lambda row: [float(column[row.request]) for column in times])
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", some_always(NAMES, 2))
 def test_map_says_of_each_block_what_the_engine_knows(page: Page, name: str) -> None:
     run = simulate(scenario_from(AXES[name]))
     steps = random.Random(name).sample(range(len(run.steps)), STEPS)

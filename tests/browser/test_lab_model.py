@@ -10,6 +10,7 @@ from sim.run import Run, simulate
 from sim.scenario import scenario_from
 from tests.browser.helpers import PLAIN
 from tests.invariants.checks import new_replay
+from tests.rows import some_always
 from tests.sim.axes import AXES
 
 pytestmark = pytest.mark.browser
@@ -91,7 +92,7 @@ def assert_equal(frames: list[dict[str, Any]], run: Run, steps: list[int]) -> No
             assert drawn[name] == value, (step, name)
 
 
-@pytest.mark.parametrize("name", SCENARIOS)
+@pytest.mark.parametrize("name", some_always(SCENARIOS, 3))
 def test_frames_of_the_page_equal_the_engines(page: Page, name: str) -> None:
     run = simulate(scenario_from(SCENARIOS[name]))
     page.goto(PLAIN)
@@ -100,7 +101,10 @@ def test_frames_of_the_page_equal_the_engines(page: Page, name: str) -> None:
         assert_equal(read(page, SCENARIOS[name], steps, **{"from": first})["frames"], run, steps)
 
 
-@pytest.mark.parametrize("name", ["preemption", "per slot", "static dropped", "async closed", "drafts", "max waiting"])
+@pytest.mark.parametrize(
+    "name",
+    some_always(["preemption", "per slot", "static dropped", "async closed", "drafts", "max waiting"], 2),
+)
 def test_frames_without_blocks_know_all_the_rest(page: Page, name: str) -> None:
     run = simulate(scenario_from(SCENARIOS[name]))
     steps = some_steps(run)

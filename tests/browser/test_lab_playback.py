@@ -99,11 +99,12 @@ def test_playing_stops_off_screen(lab: Page) -> None:
     expect(lab.locator("#play")).to_have_text("Play")
 
 
-def test_chart_follows_the_playhead(lab: Page) -> None:
-    expect(lab.locator("#fig-course .main-svg").first).to_be_visible(timeout=15_000)
-    lab.wait_for_timeout(300)
-    lab.keyboard.press("Home")
-    lab.wait_for_function("() => document.querySelector('#fig-course .chart-box').layout.shapes[0].x0 === 0")
+def test_chart_follows_the_playhead(page: Page) -> None:
+    page.goto(LAB)
+    expect(page.locator("#fig-course .main-svg").first).to_be_visible(timeout=15_000)
+    page.wait_for_timeout(300)
+    page.keyboard.press("Home")
+    page.wait_for_function("() => document.querySelector('#fig-course .chart-box').layout.shapes[0].x0 === 0")
 
 
 def test_stepping_works_without_scripts(browser: Browser, server: str) -> None:
