@@ -44,7 +44,8 @@ def _set_arrivals(draft: Draft, load: Mapping[str, Any]) -> None:
     if rate is not None and math.isinf(rate):
         draft.repair("request rate inf", f"a burst, capped at {cap:g} in flight" if cap else "a burst: all at once")
     if cap and (is_endless or _cap_binds(draft, rate)):
-        draft.set("load", "closed")
+        is_burst = rate is not None and math.isinf(rate) and not load.get("is_command")
+        draft.set("load", "burst" if is_burst else "closed")
         draft.set("concurrency", int(cap))
         if not is_endless:
             draft.warn(

@@ -58,6 +58,11 @@ def playable(reading: Reading) -> Playable:
             settings = _as_slots(settings, reading, notes)
     if reading.kind is PasteKind.BENCH_RESULT and "load" not in settings:
         settings |= _assumed_load(reading, notes)
+    if settings.get("load") == "burst" and "concurrency" in settings:
+        settings["load"] = "closed"
+        notes.append(
+            f"A burst of which {settings['concurrency']} are in flight at a time is a closed loop of as many users."
+        )
     while True:
         try:
             scenario_from(settings)

@@ -79,7 +79,7 @@ EXPECTED: dict[str, dict[str, Any]] = {
     },
     "bench_sglang_infinity.json": {
         "kind": "bench_result", "engine": "sglang",
-        "params": {"load": "closed", "concurrency": 16, "prompt_tokens": 8192, "output_tokens": 1024,
+        "params": {"load": "burst", "concurrency": 16, "prompt_tokens": 8192, "output_tokens": 1024,
                    "prompt_dist": "fixed", "num_requests": 64},
         "figures": {
             "requests": 64, "duration_s": 90.69424906396307, "requests_per_s": 0.7056676764020983,

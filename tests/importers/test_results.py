@@ -274,3 +274,11 @@ def test_load_that_is_not_said_is_assumed_aloud(lines: str, load: dict[str, Any]
     played = playable(read_paste(f"Successful requests: 600\nRequest throughput (req/s): 1.00\n{lines}\n"))
     assert {name: played.settings[name] for name in load} == load
     assert "assumed here" in " ".join(played.notes)
+
+
+def test_capped_burst_is_played_as_a_closed_loop():
+    reading = read_paste('{"backend": "sglang", "request_rate": Infinity, "max_concurrency": 16, "completed": 64}')
+    assert (reading.params["load"], reading.params["concurrency"]) == ("burst", 16)
+    played = playable(reading)
+    assert (played.settings["load"], played.settings["concurrency"]) == ("closed", 16)
+    assert "closed loop of as many users" in " ".join(played.notes)
