@@ -177,9 +177,12 @@ def test_auto_shows_what_it_comes_to(lab: Page) -> None:
 
 
 def test_message_opens_the_fold_it_is_in(lab: Page, complaints: list[str]) -> None:
-    lab.evaluate("() => document.querySelector('#c-watermark').closest('details').open = true")
-    lab.locator("#c-watermark").fill("7")
-    lab.evaluate("() => document.querySelector('#c-watermark').closest('details').open = false")
+    lab.locator("#c-watermark").evaluate(
+        """(field) => {
+          field.value = "7";
+          field.dispatchEvent(new Event("input", { bubbles: true }));
+        }"""
+    )
     expect(lab.locator("#m-watermark")).to_contain_text("watermark")
     expect(lab.locator("#m-watermark")).to_be_visible()
     lab.locator("#c-watermark").fill("0.1")

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from app.params import read_query
-from tests.browser.helpers import drag, picture, query, wait_for_picture
+from tests.browser.helpers import LAB, drag, picture, query, wait_for_picture
 
 pytestmark = pytest.mark.browser
 
@@ -59,7 +59,7 @@ def test_link_follows_the_state_of_the_page_and_restores_it(lab: Page) -> None:
     drag(lab, "output_tokens", 760)
     lab.wait_for_load_state("networkidle")
     lab.locator("[data-step=forward]").click()
-    lab.locator("[data-view=course]").click()
+    lab.locator("[data-view=queue]").click()
     lab.wait_for_load_state("networkidle")
     lab.wait_for_timeout(300)
     before = [picture(lab, "a"), picture(lab, "b"), lab.locator("#clock").inner_text()]
@@ -70,7 +70,7 @@ def test_link_follows_the_state_of_the_page_and_restores_it(lab: Page) -> None:
     lab.goto(link_of(lab))
     wait_for_picture(lab)
     assert before == [picture(lab, "a"), picture(lab, "b"), lab.locator("#clock").inner_text()]
-    expect(lab.locator("[data-figure=course]")).to_be_hidden()
+    expect(lab.locator("[data-figure=queue]")).to_be_hidden()
 
 
 @pytest.mark.parametrize("is_secure", [True, False])
@@ -96,6 +96,7 @@ def test_lines_follow_the_figure_that_is_chosen(lab: Page) -> None:
 
 
 def test_every_open_figure_is_saved_as_a_picture_that_is_not_blank(lab: Page, tmp_path: Path) -> None:
+    lab.goto(LAB)
     expect(lab.locator("[data-figure=course] .main-svg").first).to_be_visible()
     open_menu(lab)
     names = [str(option.get_attribute("value")) for option in lab.locator("#share-png option").all()]
