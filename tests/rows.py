@@ -8,4 +8,8 @@ import pytest
 
 def some_always(rows: Iterable[Any], every: int) -> list[Any]:
     """Every so manieth row always, beginning with the first; the others marked thorough."""
-    return [row if i % every == 0 else pytest.param(row, marks=pytest.mark.thorough) for i, row in enumerate(rows)]
+    return [row if i % every == 0 else _further(row) for i, row in enumerate(rows)]
+
+
+def _further(row: Any) -> Any:
+    return pytest.param(*(row if isinstance(row, tuple) else (row,)), marks=pytest.mark.thorough)

@@ -15,6 +15,7 @@ from sim.run import simulate
 from sim.scenario import Scenario, scenario_from
 from sim.work import rates_of, work_of
 from tests.browser.helpers import LAB, wait_for_picture
+from tests.rows import some_always
 
 pytestmark = pytest.mark.browser
 
@@ -44,7 +45,7 @@ def parts_at(scenario: Scenario, batch: int) -> tuple[float, float, float, float
     return duration_s, out.attention_s / passes, reads_s, flop_s
 
 
-@pytest.mark.parametrize("settings", SERVERS, ids=json.dumps)
+@pytest.mark.parametrize("settings", some_always(SERVERS, 2), ids=json.dumps)
 def test_limits_are_where_the_engine_has_them(page: Page, settings: dict[str, str]) -> None:
     scenario = scenario_from(settings)
     page.goto(LAB)

@@ -17,6 +17,7 @@ from tests.rows import some_always
 pytestmark = pytest.mark.browser
 
 QUERY = "rate=3.9&num_requests=24&max_num_seqs=8&b.batching=static&t=1.5"
+LAYOUTS = [(384, 932, 220), (2048, 600, 200), (28_802, 932, 220)]
 SHOWN = [f for f in FIGURES if f.name == "timeline" or (ROOT / f"templates/figures/{f.name}.html").exists()]
 
 
@@ -59,7 +60,7 @@ def test_lab_is_not_shown_in_a_frame_of_another_site(page: Page, course: str, co
     complaints.clear()
 
 
-@pytest.mark.parametrize(("width", "height"), [(320, 200), (600, 200), (900, 600)])
+@pytest.mark.parametrize(("width", "height"), some_always([(320, 200), (600, 200), (900, 600)], 2))
 def test_timeline_fits_its_frame(page: Page, width: int, height: int) -> None:
     page.set_viewport_size({"width": width, "height": height})
     page.goto(f"/embed/timeline/?{QUERY}")
@@ -72,7 +73,7 @@ def test_timeline_fits_its_frame(page: Page, width: int, height: int) -> None:
     assert root[1] <= height + 4
 
 
-@pytest.mark.parametrize("name", ["timeline", "queue", "course"])
+@pytest.mark.parametrize("name", some_always(["timeline", "queue", "course"], 3))
 def test_steps_move_the_playhead(page: Page, name: str) -> None:
     page.goto(f"/embed/{name}/?{QUERY}")
     expect(page.locator("#scene")).not_to_be_empty()
@@ -107,7 +108,7 @@ def test_link_leads_to_the_lab_at_the_same_moment(page: Page) -> None:
     assert "b.batching=static" in opened.value.url
 
 
-@pytest.mark.parametrize("name", ["timeline", "queue", "kv-map"])
+@pytest.mark.parametrize("name", some_always(["queue", "timeline", "kv-map"], 3))
 def test_figure_works_without_scripts(browser: Browser, server: str, name: str) -> None:
     context = browser.new_context(base_url=server, java_script_enabled=False)
     page = context.new_page()
@@ -121,7 +122,9 @@ def test_figure_works_without_scripts(browser: Browser, server: str, name: str) 
     context.close()
 
 
-@pytest.mark.parametrize(("blocks", "width", "height"), [(384, 932, 220), (2048, 600, 200), (28_802, 932, 220)])
+@pytest.mark.parametrize(
+    ("blocks", "width", "height"), some_always([(384, 932, 220), (2048, 600, 200), (28_802, 932, 220)], 2)
+)
 def test_block_map_of_page_and_picture_have_one_layout(page: Page, blocks: int, width: int, height: int) -> None:
     page.goto(f"/embed/timeline/?{QUERY}")
     drawn = page.evaluate(

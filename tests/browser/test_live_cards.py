@@ -19,6 +19,7 @@ from sim.explain import explain_waiting
 from sim.run import Run, simulate
 from sim.scenario import scenario_from
 from tests.browser.helpers import LAB, wait_for_picture
+from tests.rows import some_always
 
 pytestmark = pytest.mark.browser
 
@@ -68,7 +69,7 @@ def assert_parts_are_equal(run: Run, step: int, own: list[dict[str, Any]]) -> No
         assert mine["other"] == pytest.approx(part.other_percent, abs=0.01)
 
 
-@pytest.mark.parametrize("settings", SCENARIOS, ids=json.dumps)
+@pytest.mark.parametrize("settings", some_always(SCENARIOS, 2), ids=json.dumps)
 def test_live_words_of_the_page_equal_the_server(page: Page, settings: dict[str, str]) -> None:
     run = simulate(scenario_from(settings))
     steps = [round(i * (len(run.steps) - 1) / 29) for i in range(30)]

@@ -10,6 +10,7 @@ from playwright.sync_api import Page, expect
 from sim.run import simulate
 from sim.scenario import scenario_from
 from tests.browser.helpers import LAB, wait_for_picture
+from tests.rows import some_always
 
 pytestmark = pytest.mark.browser
 
@@ -38,7 +39,7 @@ CLOCK_S = 50e-6
 """What the clock of the stream may be off, at both ends of a gap."""
 
 
-@pytest.mark.parametrize("settings", SCENARIOS, ids=json.dumps)
+@pytest.mark.parametrize("settings", some_always(SCENARIOS, 2), ids=json.dumps)
 def test_gaps_of_the_page_equal_the_engine(page: Page, settings: dict[str, str]) -> None:
     run = simulate(scenario_from(settings))
     page.goto(LAB)
