@@ -6,6 +6,8 @@ export class Transport {
   constructor(stage) {
     const { playhead } = stage;
     this.stage = stage;
+    /** @type {{at: number, step: number | null}} */
+    this.known = { at: -1, step: null };
     this.play = /** @type {HTMLButtonElement} */ (document.getElementById("play"));
     this.slider = /** @type {HTMLInputElement} */ (document.getElementById("seek"));
     this.clock = /** @type {HTMLElement} */ (document.getElementById("clock"));
@@ -33,7 +35,11 @@ export class Transport {
     this.slider.value = String(Math.round(share * Number(this.slider.max)));
     this.slider.style.setProperty("--at", `${(100 * share).toFixed(2)}%`);
     this.slider.setAttribute("aria-valuetext", `${(at / 1e6).toFixed(2)} seconds`);
-    this.say(this.stage.labelOf(state.run), at / 1e6, run && s >= 0 ? run.first + s : null);
+    // The window on a long run may be elsewhere: the step at this time is still the one that was known.
+    const isKnown = run !== null && s >= 0;
+    if (isKnown || at !== this.known.at || !this.stage.scene?.courses)
+      this.known = { at, step: isKnown ? run.first + s : null };
+    this.say(this.stage.labelOf(state.run), at / 1e6, this.known.step);
   }
 
   /**
