@@ -14,10 +14,10 @@ const PAN = 0.25;
 export function actionsOf(stage) {
   return {
     play: () => stage.playhead.toggle(),
-    back: () => step("back"),
-    forward: () => step("forward"),
-    start: () => step("start"),
-    end: () => step("end"),
+    back: () => step(stage, "back"),
+    forward: () => step(stage, "forward"),
+    start: () => step(stage, "start"),
+    end: () => step(stage, "end"),
     before: () => toEvent(stage, "before"),
     after: () => toEvent(stage, "after"),
     in: () => stage.zoom(1 / ZOOM),
@@ -38,10 +38,13 @@ export function watchButtons(actions) {
   });
 }
 
-/** @param {string} name */
-function step(name) {
+/**
+ * @param {Stage} stage
+ * @param {string} name
+ */
+function step(stage, name) {
   const button = /** @type {HTMLElement | null} */ (
-    document.querySelector(`a[data-step="${name}"][href], button[data-step="${name}"]`)
+    stage.main.querySelector(`a[data-step="${name}"][href], button[data-step="${name}"]`)
   );
   button?.click();
 }
@@ -52,7 +55,7 @@ function step(name) {
  * @param {string} side
  */
 async function toEvent(stage, side) {
-  if (!document.getElementById("fig-events")) return;
+  if (!stage.main.querySelector('[data-figure="events"]')) return;
   if (!stage.views.has("events")) {
     stage.state.views.add("events");
     const mounted = new Promise((resolve) => stage.addEventListener("mount", resolve, { once: true }));

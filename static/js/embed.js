@@ -24,7 +24,7 @@ class Embed {
     this.say = new Say(byId("scene"), byId("live"), this.stage);
     this.panel = document.getElementById("frame") ? this.makePanel() : null;
     if (document.getElementById("play")) new Transport(this.stage);
-    new Focus((run) => this.focused(run));
+    new Focus(this.stage.main, (run) => this.focused(run));
     this.followedAt = 0;
     this.timer = 0;
     this.watch();

@@ -10,8 +10,8 @@
  */
 
 const TYPING = "input:not([type=range]):not([type=radio]), select, textarea, dialog, [popover]";
-const MOVING = "input:not(#seek), select, textarea, .table-scroll, .event-scroll, dialog, [popover]";
-const PRESSING = "a, button, input:not(#seek), select, textarea, summary, dialog, [popover]";
+const MOVING = "input:not(.seek), select, textarea, .table-scroll, .event-scroll, dialog, [popover]";
+const PRESSING = "a, button, input:not(.seek), select, textarea, summary, dialog, [popover]";
 
 /** @type {Key[]} */
 export const KEYS = [

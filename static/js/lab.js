@@ -44,7 +44,7 @@ class Lab {
     this.controls = new Controls(/** @type {HTMLFormElement} */ (byId("controls")), (changes) => this.changed(changes));
     this.notice = new Notice(this.controls);
     this.upload = new Upload(this.data.tracesUrl ?? "", this.notice, (sha256) => this.stage.state.traceQuery(sha256));
-    this.focus = new Focus((run) => this.focused(run));
+    this.focus = new Focus(this.stage.main, (run) => this.focused(run));
     this.transport = new Transport(this.stage);
     this.panel = new Panel(
       () => this.stage.state.pageQuery(this.t),

@@ -10,7 +10,9 @@
  * @property {() => void} [move] the playhead is elsewhere
  * @property {() => void} [light] another request is lit
  * @property {() => void} [costs] the formulas of what the controls say have come, before the runs
+ * @property {() => void} [asked] the controls ask for something else, and nothing of it has come
  * @property {() => void} [frame] the server's state of the step has come into the card
+ * @property {() => Record<string, number | null>} [readings] what text beside the figure may quote
  */
 
 import { CostBook } from "./costs.js";
@@ -35,7 +37,7 @@ export class Stage extends EventTarget {
     const { query = "", run = "a", views = "", stepsUrl = "", overviewUrl = "" } = main.dataset;
     this.urls = { steps: stepsUrl, overview: overviewUrl };
     this.most = { steps: Number(main.dataset.mostSteps), requests: Number(main.dataset.mostRequests) };
-    this.state = new State(query, run, views);
+    this.state = new State(query, run, views, main);
     this.palette = readPalette();
     this.playhead = new Playhead();
     this.window = new Window(this.most);
@@ -114,7 +116,7 @@ export class Stage extends EventTarget {
    * @param {string} name
    */
   labelOf(name) {
-    return document.querySelector(`[data-focus="${name}"], [data-label="${name}"]`)?.textContent ?? name;
+    return this.main.querySelector(`[data-focus="${name}"], [data-label="${name}"]`)?.textContent ?? name;
   }
 
   /** The playhead is elsewhere; a zoomed part that is here comes along at once. */
@@ -265,7 +267,7 @@ export class Stage extends EventTarget {
    */
   openFigures(names) {
     const wanted = new Set(names);
-    for (const card of cards()) {
+    for (const card of /** @type {NodeListOf<HTMLElement>} */ (this.main.querySelectorAll("[data-figure]"))) {
       const name = card.dataset.figure ?? "";
       card.hidden = !wanted.has(name);
       if (card.hidden) this.views.delete(name);
@@ -294,7 +296,7 @@ export class Stage extends EventTarget {
     this.wantBlocks();
   }
 
-  /** @param {"move" | "light" | "costs" | "frame"} what */
+  /** @param {"move" | "light" | "costs" | "asked" | "frame"} what */
   each(what) {
     if (this.scene) for (const view of this.views.values()) view[what]?.();
   }
@@ -322,9 +324,6 @@ export class Stage extends EventTarget {
     this.dispatchEvent(new CustomEvent("fail", { detail: error }));
   }
 }
-
-/** @returns {NodeListOf<HTMLElement>} */
-const cards = () => document.querySelectorAll("[data-figure]");
 
 /**
  * @param {View} view

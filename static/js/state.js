@@ -12,11 +12,13 @@ export class State {
    * @param {string} query canonical, without view parameters
    * @param {string} run the focused run
    * @param {string} views names of the open figures
+   * @param {HTMLElement} root of the stage
    */
-  constructor(query, run, views) {
+  constructor(query, run, views, root) {
+    this.root = root;
     this.query = new URLSearchParams(query);
     this.run = run;
-    const { normalViews = views, kept = "" } = document.getElementById("main")?.dataset ?? {};
+    const { normalViews = views, kept = "" } = root.dataset;
     this.normalViews = normalViews;
     /** View parameters of figures, as the address has them. */
     this.kept = new URLSearchParams(kept);
@@ -73,7 +75,7 @@ export class State {
 
   /** The open figures, in the order of the page. */
   get viewsText() {
-    const chips = /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("[data-figure]"));
+    const chips = /** @type {NodeListOf<HTMLElement>} */ (this.root.querySelectorAll("[data-figure]"));
     const order = [...chips].map((card) => card.dataset.figure ?? "");
     return [...this.views].sort((x, y) => order.indexOf(x) - order.indexOf(y)).join(",");
   }

@@ -8,10 +8,10 @@ export class Transport {
     this.stage = stage;
     /** @type {{at: number, step: number | null}} */
     this.known = { at: -1, step: null };
-    this.play = /** @type {HTMLButtonElement} */ (document.getElementById("play"));
-    this.slider = /** @type {HTMLInputElement} */ (document.getElementById("seek"));
-    this.clock = /** @type {HTMLElement} */ (document.getElementById("clock"));
-    this.speed = /** @type {HTMLSelectElement} */ (document.getElementById("speed"));
+    this.play = /** @type {HTMLButtonElement} */ (stage.main.querySelector(".play-button"));
+    this.slider = /** @type {HTMLInputElement} */ (stage.main.querySelector(".seek"));
+    this.clock = /** @type {HTMLElement} */ (stage.main.querySelector(".clock"));
+    this.speed = /** @type {HTMLSelectElement} */ (stage.main.querySelector(".speed"));
     this.play.addEventListener("click", () => playhead.toggle());
     this.speed.addEventListener("change", () => {
       playhead.speed = Number(this.speed.value);

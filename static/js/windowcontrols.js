@@ -4,9 +4,9 @@ export class WindowControls {
   /** @param {import("./stage.js").Stage} stage */
   constructor(stage) {
     this.stage = stage;
-    this.box = /** @type {HTMLElement} */ (document.getElementById("course"));
-    this.slider = /** @type {HTMLInputElement} */ (document.getElementById("window-at"));
-    this.text = /** @type {HTMLElement} */ (document.getElementById("window-text"));
+    this.box = /** @type {HTMLElement} */ (stage.main.querySelector(".course"));
+    this.slider = /** @type {HTMLInputElement} */ (stage.main.querySelector(".window-at"));
+    this.text = /** @type {HTMLElement} */ (stage.main.querySelector(".window-text"));
     this.slider.addEventListener("input", () => this.moved());
   }
 

@@ -24,7 +24,7 @@ export function mount(card, stage) {
     if (!scene) return;
     const { runs, span } = scene;
     const range = [span.t0 / 1e6, span.t1 / 1e6];
-    chart.draw((trace) => filled(trace, runs[trace.meta.run], span), { range, left: gutter(card) });
+    chart.draw((trace) => filled(trace, runs[trace.meta.run], span), { range, left: gutter(card, stage) });
   };
   const draw = () => {
     clearTimeout(timer);
@@ -36,9 +36,10 @@ export function mount(card, stage) {
 /**
  * Width left of the timeline's axis, so that both axes line up.
  * @param {HTMLElement} card
+ * @param {Stage} stage
  */
-function gutter(card) {
-  const axis = document.getElementById("axis");
+function gutter(card, stage) {
+  const axis = stage.main.querySelector(".axis");
   const box = card.querySelector(".chart-box");
   if (!axis || !box) return LEAST_MARGIN;
   return Math.max(LEAST_MARGIN, axis.getBoundingClientRect().left - box.getBoundingClientRect().left);

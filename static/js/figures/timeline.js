@@ -30,7 +30,7 @@ const ALL_ROWS = 32;
  * @param {Stage} stage
  * @returns {import("../stage.js").View}
  */
-export const mount = (card, stage) => new Timeline(inside(card, "#lanes"), stage);
+export const mount = (card, stage) => new Timeline(inside(card, ".lanes"), stage);
 
 class Timeline {
   /**
@@ -44,9 +44,9 @@ class Timeline {
     this.lanes = {};
     for (const box of /** @type {NodeListOf<HTMLElement>} */ (root.querySelectorAll("[data-lane]")))
       this.lanes[box.dataset.lane ?? ""] = partsOf(box, root);
-    this.axis = canvasIn(inside(root, "#axis"));
-    this.line = inside(root, "#playhead");
-    this.overview = /** @type {HTMLElement} */ (document.getElementById("overview"));
+    this.axis = canvasIn(inside(root, ".axis"));
+    this.line = inside(root, ".playhead");
+    this.overview = inside(stage.main, ".overview");
     this.window = new WindowControls(stage);
     /** @type {Scene | null} */
     this.scene = null;
@@ -54,11 +54,11 @@ class Timeline {
     this.bars = {};
     /** @type {import("../overview.js").Courses | null} of runs that are here whole */
     this.courses = null;
-    this.card = new LifeCard(root, inside(root, "#life"));
+    this.card = new LifeCard(root, inside(root, ".life"));
     this.width = 1;
     watchGestures(root, stage, (x) => this.timeAt(x));
     for (const [name, lane] of Object.entries(this.lanes)) this.watchLane(name, lane.box);
-    watchDrag(root, ".lane, #axis", (x) => stage.seek(this.timeAt(x)));
+    watchDrag(root, ".lane, .axis", (x) => stage.seek(this.timeAt(x)));
     watchDrag(this.overview, "", (x) => stage.seek(this.courseTimeAt(x)));
   }
 
