@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
 from typing import Any
 from urllib.parse import urlencode
@@ -23,11 +23,20 @@ from app.moment import end_of
 from app.names import names_of, subtitle_of, title_of
 from app.params import VIEW_BY_NAME, Views, parse_query, read_query, write_query
 from app.presets import Preset, canonical, presets
-from app.view import FigureView, LabView, PanelView, PresetLink, RunView, inner
+from app.view import FigureView, LabView, PanelView, PresetLink, RunView, StageView, inner
 from sim.dialects import DIALECTS
 from sim.run import Run
 from sim.scenario import Scenario, settings_of
 from sim.setup_card import Line, setup_card
+
+CHARTS: Mapping[str, Callable[[tuple[tuple[str, str], ...]], str]] = {
+    "course": course_json,
+    "latency": latency_json,
+    "batch-curve": batch_curve_json,
+    "roofline": roofline_json,
+    "load-curve": curves_json,
+}
+"""Figures with a chart, and what makes it for the names of the runs."""
 
 
 def opening(query: bytes) -> tuple[str, bool]:
@@ -48,38 +57,41 @@ def read_opening(query: bytes) -> tuple[Views, bool]:
 
 def lab_view(views: Views, runs: Mapping[str, Run], is_given: bool) -> LabView:
     """The page for the runs of its scenarios."""
-    panel, labels = panel_view(views, runs), labels_of(views)
+    stage, labels = stage_view(views, runs), labels_of(views)
     t_s, groups = _time_s(views, runs), groups_of(views.scenarios, runs["a"].facts)
+    focus = _unless_a(stage.frame.run)
     metrics = {name: run.metrics(views.dialect) for name, run in runs.items()}
-    named = tuple((name, inner(label)) for name, label in labels.items())
     return LabView(
-        **{each.name: getattr(panel, each.name) for each in fields(panel)},
-        query=write_query(views.scenarios),
+        **{each.name: getattr(stage, each.name) for each in fields(stage)},
         is_given=is_given,
-        is_long=is_long(runs),
-        most_steps=MOST_STEPS,
-        most_requests=MOST_REQUESTS,
         groups=groups,
-        hidden=hidden_of(views.scenarios, groups, t=t_s, run=_unless_a(panel.frame.run), **views.page),
-        open_views=views.views,
-        normal_views=OPEN_FIGURES,
-        kept=urlencode(views.kept, safe=",:"),
+        hidden=hidden_of(views.scenarios, groups, t=t_s, run=focus, **views.page),
         presets=preset_links(runs),
-        picture_query=write_query(views.scenarios, full=True, t=t_s),
-        metrics=metric_views(metrics, labels, panel.is_timed),
+        metrics=metric_views(metrics, labels, stage.is_timed),
         dialect=views.dialect,
         dialects=tuple(Choice(dialect.name, dialect.title) for dialect in DIALECTS),
         windows={dialect.name: dialect.window for dialect in DIALECTS},
-        page_pairs=hidden_of(views.scenarios, (), t=t_s, run=_unless_a(panel.frame.run), **views.page),
+        page_pairs=hidden_of(views.scenarios, (), t=t_s, run=focus, **views.page),
         comparison=comparison_of(views, t_s),
-        charts={
-            "course": course_json(named),
-            "latency": latency_json(named),
-            "batch-curve": batch_curve_json(named),
-            "roofline": roofline_json(named),
-            "load-curve": curves_json(named),
-        },
         events=events_view(runs, views),
+    )
+
+
+def stage_view(views: Views, runs: Mapping[str, Run], charts: Iterable[str] = tuple(CHARTS)) -> StageView:
+    """The scenarios with their figures, of which `charts` come with the chart that the browser fills."""
+    panel = panel_view(views, runs)
+    named = tuple((name, inner(label)) for name, label in labels_of(views).items())
+    return StageView(
+        **{each.name: getattr(panel, each.name) for each in fields(panel)},
+        query=write_query(views.scenarios),
+        is_long=is_long(runs),
+        most_steps=MOST_STEPS,
+        most_requests=MOST_REQUESTS,
+        open_views=views.views,
+        normal_views=OPEN_FIGURES,
+        kept=urlencode(views.kept, safe=",:"),
+        picture_query=write_query(views.scenarios, full=True, t=_time_s(views, runs)),
+        charts={name: CHARTS[name](named) for name in charts if name in CHARTS},
     )
 
 

@@ -284,26 +284,32 @@ class Comparison:
 
 
 @dataclass(frozen=True, slots=True)
-class LabView(PanelView):
-    """All of the page."""
+class StageView(PanelView):
+    """Scenarios with the figures that show them: what the browser's stage begins with."""
 
     query: str
-    is_given: bool
     is_long: bool
     most_steps: int
     most_requests: int
-    events: EventsView
-    groups: tuple[Group, ...]
-    hidden: tuple[tuple[str, str], ...]
     open_views: tuple[str, ...]
     normal_views: tuple[str, ...]
     kept: str
-    presets: tuple[PresetLink, ...]
     picture_query: str
+    charts: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class LabView(StageView):
+    """All of the page."""
+
+    is_given: bool
+    events: EventsView
+    groups: tuple[Group, ...]
+    hidden: tuple[tuple[str, str], ...]
+    presets: tuple[PresetLink, ...]
     metrics: tuple[MetricView, ...]
     dialect: str
     dialects: tuple[Choice, ...]
     windows: dict[str, str]
     page_pairs: tuple[tuple[str, str], ...]
-    charts: dict[str, str]
     comparison: Comparison
