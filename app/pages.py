@@ -29,12 +29,6 @@ MISSING = 409
 """Status of a call for a trace that the server lacks: the browser sends it again."""
 
 
-@router.get("/")
-async def get_home() -> Response:
-    """The lab, until there is a tour."""
-    return RedirectResponse("lab/", 307)
-
-
 @router.get("/lab/")
 async def get_lab(request: Request) -> Response:
     """The whole page."""

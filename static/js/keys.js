@@ -33,6 +33,8 @@ export const KEYS = [
     except: MOVING,
   },
   { action: "right", keys: ["Shift+ArrowRight"], shown: "Shift →", does: "later part", except: MOVING },
+  { action: "next", keys: ["n"], shown: "N", does: "in a lesson: to the next section" },
+  { action: "previous", keys: ["p"], shown: "P", does: "in a lesson: to the section before" },
   { action: "clear", keys: ["Escape"], shown: "Esc", does: "no request stays lit" },
   { action: "keys", keys: ["?"], shown: "?", does: "this list" },
 ];

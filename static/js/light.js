@@ -11,8 +11,9 @@ export function watchRequests(stage) {
     if (request !== null || event.type !== "pointerover") stage.light(request ?? kept);
     else if (stage.lit !== kept && !isFigure(event.target)) stage.light(kept);
   };
-  for (const type of ["pointerover", "focusin", "focusout"]) document.addEventListener(type, over);
-  document.addEventListener("click", (event) => {
+  const scope = scopeOf(stage);
+  for (const type of ["pointerover", "focusin", "focusout"]) scope.addEventListener(type, over);
+  scope.addEventListener("click", (event) => {
     const request = requestOf(event.target);
     if (request === null) return;
     kept = kept === request ? null : request;
@@ -23,8 +24,15 @@ export function watchRequests(stage) {
     stage.light(kept);
   });
   stage.addEventListener("unlight", () => stage.light(kept));
-  stage.addEventListener("light", () => mark(stage.lit));
+  stage.addEventListener("light", () => mark(stage.lit, scope));
 }
+
+/**
+ * Where a stage lights requests: in its section of a lesson, or on all of the page.
+ * @param {import("./stage.js").Stage} stage
+ * @returns {Document | Element}
+ */
+const scopeOf = (stage) => stage.main.closest("[data-scope]") ?? document;
 
 /**
  * Canvases light requests themselves.
@@ -44,9 +52,10 @@ function requestOf(target) {
 /**
  * Mark every place that names the request; what names another is dimmed by the style sheet.
  * @param {number | null} request
+ * @param {Document | Element} [scope]
  */
-export function mark(request) {
+export function mark(request, scope = document) {
   document.documentElement.toggleAttribute("data-lit", request !== null);
-  for (const place of document.querySelectorAll("[data-request]"))
+  for (const place of scope.querySelectorAll("[data-request]"))
     place.classList.toggle("lit", request !== null && place.getAttribute("data-request") === String(request));
 }

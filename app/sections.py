@@ -1,0 +1,111 @@
+"""What a lesson is made of: sections of words with a stage beside them, and the stage's sliders and switches."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from app.gallery import FIGURE_BY_NAME
+from app.params import parse_query
+
+
+@dataclass(frozen=True, slots=True)
+class Slider:
+    """A slider of a stage; each of its places sets parameters of the scenario.
+
+    Attributes
+    ----------
+    values : tuple of str
+        What the places stand for, in order.
+    sets : tuple of (parameter, text)
+        What is set; `{}` in the text is the place's value. Without any the parameter that the slider is named after.
+    """
+
+    name: str
+    label: str
+    values: tuple[str, ...]
+    unit: str = ""
+    sets: tuple[tuple[str, str], ...] = ()
+
+    def settings(self, value: str) -> tuple[tuple[str, str], ...]:
+        """Parameters and their values at a place."""
+        return tuple((name, text.replace("{}", value)) for name, text in self.sets or ((self.name, "{}"),))
+
+    def place(self, query: str) -> int:
+        """Place at which the slider stands for a scenario."""
+        pairs = set(parse_query(query))
+        return next(i for i, value in enumerate(self.values) if pairs.issuperset(self.settings(value)))
+
+
+@dataclass(frozen=True, slots=True)
+class Switch:
+    """A switch of a stage: parameters when it is on and when it is off, as a query each."""
+
+    name: str
+    label: str
+    on: str
+    off: str
+
+    def is_on(self, query: str) -> bool:
+        """Whether a scenario has what the switch sets when it is on."""
+        return set(parse_query(query)).issuperset(parse_query(self.on))
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """One idea: words in `templates/lessons/LESSON/NAME.html`, and a stage with a scenario of its own.
+
+    Attributes
+    ----------
+    query : str
+        Scenarios and view, as an address of the lab has them; '' for words alone.
+    figures : tuple of str
+        Names of the gallery, the main one first.
+    """
+
+    name: str
+    title: str
+    query: str = ""
+    figures: tuple[str, ...] = ()
+    knobs: tuple[Slider | Switch, ...] = ()
+
+    @property
+    def has_transport(self) -> bool:
+        """Whether the stage needs a transport of its own: the timeline brings one."""
+        return "timeline" not in self.figures and any(FIGURE_BY_NAME[name].is_timed for name in self.figures)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a claim of a lesson comes from."""
+
+    text: str
+    address: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """A row of the table of lessons.
+
+    Attributes
+    ----------
+    aim : str
+        What a student can do afterwards.
+    before : tuple of str
+        What is taken for granted: other lessons by their slug, or plain words.
+    teacher : tuple of str
+        Notes for who teaches it, folded away on the page.
+    """
+
+    slug: str
+    title: str
+    aim: str
+    minutes: int
+    sections: tuple[Section, ...]
+    sources: tuple[Source, ...]
+    before: tuple[str, ...] = ()
+    teacher: tuple[str, ...] = ()
+
+    @property
+    def path(self) -> str:
+        """Address of the page, from the root."""
+        return f"lessons/{self.slug}/" if self.slug != "tour" else ""
