@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -95,9 +95,15 @@ def number(value: Any, unit: str = "number", digits: int | None = None, fixed: s
     return Markup('<span class="number">{}</span>').format(text)
 
 
+_JOINS: Mapping[str, Callable[[float, float], float]] = {
+    " / ": lambda x, y: x / y if y else math.nan,
+    " - ": lambda x, y: x - y,
+}
+
+
 def look_up(path: str, runs: Mapping[str, RunNumbers]) -> Any:
     """Value of a path such as `a.metrics.ttft_s.p50`, or of two with a sign between: ` / ` or ` - `."""
-    for sign, joined in ((" / ", lambda x, y: x / y if y else math.nan), (" - ", lambda x, y: x - y)):
+    for sign, joined in _JOINS.items():
         left, found, right = path.partition(sign)
         if found:
             pair = look_up(left, runs), look_up(right, runs)

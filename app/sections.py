@@ -60,6 +60,8 @@ class Section:
         Scenarios and view, as an address of the lab has them; '' for words alone.
     figures : tuple of str
         Names of the gallery, the main one first.
+    speed : str
+        How fast it plays at first, one of the speeds of the transport.
     """
 
     name: str
@@ -67,6 +69,7 @@ class Section:
     query: str = ""
     figures: tuple[str, ...] = ()
     knobs: tuple[Slider | Switch, ...] = ()
+    speed: str = "1"
 
     @property
     def has_transport(self) -> bool:

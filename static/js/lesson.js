@@ -28,6 +28,7 @@ class Section {
     this.timer = 0;
     this.readings = /** @type {NodeListOf<HTMLElement>} */ (root.querySelectorAll("[data-reading]"));
     watchQuestions(root, LESSON);
+    this.mark();
     for (const event of ["input", "change", "click", "keydown", "pointerdown"])
       root.addEventListener(event, () => this.touched(), { capture: true });
   }
@@ -47,6 +48,7 @@ class Section {
 
   touched() {
     this.tasks.isTouched = true;
+    this.read();
     current = this;
   }
 
@@ -61,7 +63,15 @@ class Section {
         if (place.textContent !== text) place.textContent = text;
       }
       this.tasks.check(player.stage);
+      this.mark();
     }, READ_MS);
+  }
+
+  /** The rail says whether all of its questions and tasks are done. */
+  mark() {
+    const open = this.root.querySelector(".task:not(.done), .question:not([data-given], .was-done)");
+    const isDone = !open && this.root.querySelector(".task, .question") !== null;
+    main.querySelector(`[data-rail="${this.root.id}"]`)?.classList.toggle("done", isDone);
   }
 
   /** Whether it is the one that is read now. @param {boolean} is */

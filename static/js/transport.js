@@ -13,6 +13,7 @@ export class Transport {
     this.clock = /** @type {HTMLElement} */ (stage.main.querySelector(".clock"));
     this.speed = /** @type {HTMLSelectElement} */ (stage.main.querySelector(".speed"));
     this.play.addEventListener("click", () => playhead.toggle());
+    playhead.speed = Number(this.speed.value);
     this.speed.addEventListener("change", () => {
       playhead.speed = Number(this.speed.value);
     });
