@@ -8,8 +8,17 @@ from typing import Any
 from sim.catalog import find_gpu, find_model
 from sim.cost import cost_parts
 from sim.memory import memory_terms
+from sim.parameters import PARAMETERS
 from sim.scenario import Scenario, Server, settings_of
+from sim.values import write_value
 from sim.work import rates_of, work_of
+
+DEFAULTS = {
+    row.name: write_value(row, row.default)
+    for row in PARAMETERS
+    if row.section == "workload" or row.name == "max_num_seqs"
+}
+"""What a page needs to read from its own address what is asked of the server, while an answer is on its way."""
 
 
 def costs_of(scenario: Scenario) -> dict[str, Any]:
@@ -30,13 +39,14 @@ def costs_of(scenario: Scenario) -> dict[str, Any]:
         **cost_parts(server),
         "work": work_of(server, model)._asdict(),
         "rates": rates_of(server, gpu)._asdict(),
-        "memory": _memory(server),
+        "memory": memory_of(server),
         "names": {"model": model.name, "gpu": gpu.name},
         "scenario": settings_of(scenario),
+        "defaults": DEFAULTS,
     }
 
 
-def _memory(server: Server) -> dict[str, int]:
+def memory_of(server: Server) -> dict[str, int]:
     """Terms of one GPU's memory [bytes], the blocks that can be used and the longest request [tokens]."""
     terms = memory_terms(server)
     usable_blocks = max(terms.kv_bytes // terms.block_bytes - 1, 0)

@@ -11,6 +11,7 @@
  * @property {Record<string, number>} memory
  * @property {Record<string, string>} names
  * @property {Record<string, any>} scenario every parameter
+ * @property {Record<string, any>} defaults of the parameters that say what is asked of the server
  */
 import { problemOf } from "./lines.js";
 import { Loader } from "./loader.js";

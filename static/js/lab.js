@@ -109,6 +109,7 @@ class Lab {
     for (const current of document.querySelectorAll(".preset[aria-current]")) current.removeAttribute("aria-current");
     document.getElementById("see")?.toggleAttribute("hidden", true);
     this.isBad = false;
+    this.stage.each("asked");
     this.stage.load();
   }
 

@@ -5,7 +5,7 @@
  */
 
 /** Reasons, numbered as sim.engine.record.Why. */
-const Why = Object.freeze({
+export const Why = Object.freeze({
   NOBODY: 0,
   SLOT: 1,
   BLOCKS: 2,
