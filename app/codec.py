@@ -79,7 +79,7 @@ def head_line(scenario: Mapping[str, Any], facts: Mapping[str, Any], requests: R
     if (requests.after >= 0).any():
         columns |= {"after": requests.after, "gap_us": microseconds(requests.gap_s)}
     if (requests.parent >= 0).any():
-        columns |= {"parent": requests.parent, "common": requests.common_tokens}
+        columns |= {"parent": requests.parent, "common": requests.common_tokens, "roots": requests.root_tokens}
     return _line({"scenario": scenario, "facts": facts, "requests": columns})
 
 

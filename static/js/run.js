@@ -7,6 +7,9 @@
  * @property {number[]} prompt
  * @property {number[]} output
  * @property {number[]} [after] request whose end it follows; -1: none
+ * @property {number[]} [parent] text whose beginning the prompt repeats: a shared one, or behind those a request's; -1: none
+ * @property {number[]} [common] tokens of it
+ * @property {number[]} [roots] tokens of the shared texts
  *
  * @typedef {object} Row a request in a slot before the first step of a window
  * @property {number} request

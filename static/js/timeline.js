@@ -11,6 +11,7 @@
  * @property {number} slots
  * @property {number | null} lit request that is lit; the others step back
  * @property {number} most longest waiting line of all lanes: the strips share one scale
+ * @property {import("./heldtime.js").Stretch[]} costly times in which held slots keep others waiting
  * @typedef {{width: number, height: number, strip: number}} Size
  */
 import { seriesOf } from "./palette.js";
@@ -64,6 +65,7 @@ export function drawLane(pen, size, span, lane, palette) {
     if (bar.free < span.t0 || bar.start > span.t1 || bar.slot >= rows.length) continue;
     pen.globalAlpha = lane.lit === null || lane.lit === bar.request ? 1 : 0.35;
     drawBar(pen, bar, rows[bar.slot], x, palette);
+    if (bar.free > bar.end) drawCostly(pen, bar, rows[bar.slot], x, lane.costly, palette.token.bad);
   }
   pen.globalAlpha = 1;
   drawWaiting(pen, size, lane, x, palette);
@@ -108,6 +110,27 @@ function drawHeld(pen, left, right, row, colour, card) {
   pen.setLineDash([4, 3]);
   pen.strokeRect(left + 0.5, row.top + 0.5, right - left - 1, row.height - 1);
   pen.setLineDash([]);
+}
+
+/**
+ * Where a held slot keeps others waiting: an outline, inside the dashed one where there is room.
+ * @param {CanvasRenderingContext2D} pen
+ * @param {Bar} bar
+ * @param {{top: number, height: number}} row
+ * @param {(us: number) => number} x
+ * @param {import("./heldtime.js").Stretch[]} costly
+ * @param {string} colour
+ */
+function drawCostly(pen, bar, row, x, costly, colour) {
+  pen.strokeStyle = colour;
+  pen.lineWidth = row.height > 4 ? 1.5 : 1;
+  const inset = row.height >= 12 ? 3.25 : 0.75;
+  for (const { from, to } of costly) {
+    if (to <= bar.end || from >= bar.free) continue;
+    const left = x(Math.max(from, bar.end)) + inset;
+    const width = x(Math.min(to, bar.free)) - 1 - inset - left;
+    if (width >= 1) pen.strokeRect(left, row.top + inset, width, Math.max(0.5, row.height - 2 * inset));
+  }
 }
 
 /**

@@ -10,6 +10,7 @@
  * @property {HTMLCanvasElement} canvas
  * @property {HTMLElement} now label at the playhead
  * @property {HTMLElement} note which slots are shown
+ * @property {HTMLElement} held what held slots cost
  * @property {string} text of the label
  * @property {number} rows slots that are drawn
  */
@@ -17,9 +18,10 @@ import { barsOf } from "../bars.js";
 import { watchDrag } from "../drag.js";
 import { forkTime, slotsOf } from "../fork.js";
 import { watchGestures } from "../gestures.js";
+import { heldTimeOf, heldWords } from "../heldtime.js";
+import { readingsOf, waitingAt } from "../lanereadings.js";
 import { LifeCard, lifeInWords } from "../lifecard.js";
 import { coursesOf, drawCourses } from "../overview.js";
-import { stepAt } from "../run.js";
 import { drawAxis, drawFork, drawLane, penOf, rowsOf } from "../timeline.js";
 import { WindowControls } from "../windowcontrols.js";
 
@@ -191,10 +193,11 @@ class Timeline {
     const slots = slotsOf(run);
     const used = this.bars[name].reduce((most, bar) => Math.max(most, bar.slot + 1), 0);
     const rows = slots <= ALL_ROWS ? slots : Math.min(slots, Math.max(used, ALL_ROWS / 2));
-    const { box, note } = this.lanes[name];
+    const { box, note, held } = this.lanes[name];
     this.lanes[name].rows = rows;
     box.style.setProperty("--slots", String(rows));
     note.textContent = rows < slots ? `1–${rows} of ${slots} slots drawn` : "";
+    held.textContent = heldWords(run);
   }
 
   draw() {
@@ -206,11 +209,12 @@ class Timeline {
     for (const [name, run] of Object.entries(runs)) {
       const { pen, width, height } = penOf(this.lanes[name].canvas);
       const strip = stripOf(height);
+      const { stretches: costly } = heldTimeOf(run);
       drawLane(
         pen,
         { width, height, strip },
         span,
-        { run, bars: this.bars[name], slots: this.lanes[name].rows, most, lit: this.stage.lit },
+        { run, bars: this.bars[name], slots: this.lanes[name].rows, most, costly, lit: this.stage.lit },
         palette,
       );
       if (fork !== null && (name === "a" || name === "fork"))
@@ -251,6 +255,11 @@ class Timeline {
     }
   }
 
+  /** What text beside the figure may quote, by run: `a.held_s` in slot-seconds, null where not all of the run is here. */
+  readings() {
+    return readingsOf(this.scene?.runs ?? {}, this.stage.at);
+  }
+
   /**
    * Place of a time on the axis [px].
    * @param {number} us
@@ -281,15 +290,6 @@ class Timeline {
 }
 
 /**
- * @param {Run} run
- * @param {number} us
- */
-function waitingAt(run, us) {
-  const s = stepAt(run, us);
-  return s < 0 || (run.end_us[s] < us && s + 1 < run.count) || s + 1 > run.count ? 0 : run.steps.waiting[s];
-}
-
-/**
  * Height of the waiting line under a lane [px].
  * @param {number} height of the lane
  */
@@ -305,7 +305,8 @@ const largest = (values) => values.reduce((most, value) => Math.max(most, value)
  */
 function partsOf(box, root) {
   const note = inside(root, `[data-used="${box.dataset.lane}"]`);
-  return { box, canvas: canvasIn(box), now: inside(box, ".now"), note, text: "", rows: 1 };
+  const held = inside(root, `[data-held="${box.dataset.lane}"]`);
+  return { box, canvas: canvasIn(box), now: inside(box, ".now"), note, held, text: "", rows: 1 };
 }
 
 /**
