@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -47,6 +47,14 @@ class Missing:
     def __bool__(self) -> bool:
         return False
 
+    def __iter__(self) -> Iterator[Any]:
+        return iter(())
+
+    def __lt__(self, _: Any) -> bool:
+        return False
+
+    __gt__ = __le__ = __ge__ = __lt__
+
     def __str__(self) -> str:
         return UNKNOWN
 
@@ -56,12 +64,12 @@ MISSING = Missing()
 
 @dataclass(frozen=True, slots=True)
 class RunNumbers:
-    """What prose may quote of a run."""
+    """What prose may quote of a run; of one that could not be made only its scenario is known."""
 
     scenario: Scenario
-    run: Run
-    metrics: Mapping[str, Any]
-    facts: Mapping[str, Any]
+    run: Run | Missing = MISSING
+    metrics: Mapping[str, Any] | Missing = MISSING
+    facts: Mapping[str, Any] | Missing = MISSING
 
 
 def numbers_of(runs: Mapping[str, Run]) -> dict[str, RunNumbers]:

@@ -17,7 +17,7 @@ from app.fields import Choice
 from app.lab import stage_view
 from app.lessons import LESSON_BY_SLUG, LESSONS
 from app.lessons.tour import TOUR
-from app.numbers import MISSING, nearest, number, numbers_of, reading
+from app.numbers import MISSING, Missing, RunNumbers, nearest, number, numbers_of, reading
 from app.params import Views, parse_query, read_query
 from app.runs import runs_of
 from app.sections import Lesson, Section
@@ -129,22 +129,28 @@ def _machine(query: bytes) -> dict[str, str]:
 
 async def _section(request: Request, section: Section, machine: Mapping[str, str]) -> SectionView:
     if not section.query:
-        return SectionView(section, None, dict.fromkeys("abc", MISSING))
+        return SectionView(section, None, _without_gaps({}))
     own = parse_query(section.query)
     pairs = [*((name, value) for name, value in machine.items() if name not in dict(own)), *own]
     query = urlencode(pairs, safe=",:")
+    views = replace(read_query(pairs), views=section.figures)
     try:
-        views = replace(read_query(pairs), views=section.figures)
         runs = await runs_of(request, views.scenarios)
     except (ScenarioError, Problem) as error:
         problem = problem_of(error) if isinstance(error, ScenarioError) else error
-        return SectionView(section, None, dict.fromkeys("abc", MISSING), query, problem.detail)
+        numbers = {name: RunNumbers(scenario) for name, scenario in views.scenarios.items()}
+        return SectionView(section, None, _without_gaps(numbers), query, problem.detail)
     service: Service = request.app.state.service
     return await service.in_thread(_shown, section, views, runs, query)
 
 
+def _without_gaps(numbers: Mapping[str, RunNumbers]) -> dict[str, RunNumbers | Missing]:
+    """A name for every run that words may speak of."""
+    return {name: numbers.get(name, MISSING) for name in "abc"}
+
+
 def _shown(section: Section, views: Views, runs: Mapping[str, Run], query: str) -> SectionView:
-    return SectionView(section, stage_view(views, runs, section.figures), numbers_of(runs), query)
+    return SectionView(section, stage_view(views, runs, section.figures), _without_gaps(numbers_of(runs)), query)
 
 
 _STYLES = ("slider", "overview", "timeline", "transport", "frame", "gallery", "metrics", "charts", "term", "lesson")

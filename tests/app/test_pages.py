@@ -21,8 +21,10 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
         yield client
 
 
-def test_home_leads_to_the_lab(client: TestClient) -> None:
-    assert client.get("/").url.path == "/lab/"
+def test_home_is_the_tour(client: TestClient) -> None:
+    answer = client.get("/")
+    assert answer.url.path == "/"
+    assert 'data-lesson="tour"' in answer.text
 
 
 def test_lab_names_no_absolute_address(client: TestClient) -> None:
