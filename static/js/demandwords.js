@@ -20,7 +20,7 @@ export function demandInWords(demand, costs) {
   if (context > memory.max_model_len)
     return `${count(context)} tokens are more than max_model_len, ${count(memory.max_model_len)}: refused.`;
   const each = scenario.kv === "contiguous" ? `${count(memory.max_model_len)} reserved` : lengthOf(context, scenario);
-  const need = `${whoOf(demand)} × ${each} tokens need ${gib(demand.needed_bytes)} GiB`;
+  const need = `${whoOf(demand)} × ${each} tokens need ${gib(demand.needed_bytes)} GiB${placeOf(scenario)}`;
   const there = gib(memory.usable_blocks * memory.block_bytes);
   if (seats <= demand.fits)
     return `${need} of ${there} GiB KV: ${seats === 1 ? "it fits" : "all fit"}.${lineOf(demand)}`;
@@ -33,6 +33,9 @@ function whoOf({ users, seats }) {
   const noun = users === null ? "slot" : "user";
   return `${count(seats)} ${noun}${seats === 1 ? "" : "s"}`;
 }
+
+/** @param {Record<string, any>} scenario */
+const placeOf = ({ tensor_parallel_size }) => (tensor_parallel_size > 1 ? " on each GPU" : "");
 
 /**
  * Those that not even a slot is there for.
