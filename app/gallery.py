@@ -37,6 +37,7 @@ class Figure:
 FIGURES: tuple[Figure, ...] = (
     Figure("timeline", "Timeline", "Slots over time: a row is a slot, a bar is a request", is_open=True, height=520),
     Figure("kv-map", "KV blocks", "Every block of KV memory and whose it is", is_open=True, in_frame=True, height=560),
+    Figure("block-table", "Block tables", "Which block of memory holds which tokens", height=480),
     Figure("queue", "Waiting line", "Who waits, since when and for what", is_open=True, in_frame=True),
     Figure("step", "This step", "Token budget, and where the step's time goes", is_open=True, in_frame=True),
     Figure("memory", "GPU memory", "Weights, activations, KV: what fits and what is in use"),
@@ -44,7 +45,7 @@ FIGURES: tuple[Figure, ...] = (
     Figure("speculation", "Speculation", "Tokens drafted, accepted and wasted"),
     Figure("course", "Over time", "Slots, waiting line and KV memory over time", is_open=True),
     Figure("latency", "Latencies", "How TTFT, TPOT and ITL are distributed", is_timed=False),
-    Figure("batch-curve", "Batch curve", "Step time and throughput against batch size"),
+    Figure("batch-curve", "Batch curve", "Step time and throughput against batch size", height=760),
     Figure("roofline", "Roofline", "What bounds a step: bandwidth or compute"),
     Figure("load-curve", "Load curve", "Latency, throughput and goodput against the load", is_timed=False, height=660),
     Figure("events", "Events", "What happened, step by step"),

@@ -9,6 +9,7 @@ import * as timeline from "./figures/timeline.js";
 const MODULES = {
   timeline: async () => timeline,
   "kv-map": () => import("./figures/kv-map.js"),
+  "block-table": () => import("./figures/block-table.js"),
   queue: () => import("./figures/queue.js"),
   step: () => import("./figures/step.js"),
   course: () => import("./figures/course.js"),
@@ -23,7 +24,7 @@ const MODULES = {
 };
 
 /** Figures that show block ids, which are asked for after the picture. */
-const WITH_BLOCKS = new Set(["kv-map", "queue", "step", "memory", "roofline"]);
+const WITH_BLOCKS = new Set(["kv-map", "block-table", "queue", "step", "memory", "roofline"]);
 
 /** Figures that show what follows from a formula, which is asked for with the runs. */
 const WITH_COSTS = new Set(["memory", "batch-curve", "roofline"]);
