@@ -112,10 +112,11 @@ def _flags(control: Control) -> tuple[tuple[str, Markup], ...]:
     if not any(control.flags):
         return ()
     pairs = zip(ENGINE_NAMES, control.flags, strict=True)
-    return tuple((engine, _with_code(text or NO_EQUIVALENT)) for engine, text in pairs)
+    return tuple((engine, with_code(text or NO_EQUIVALENT)) for engine, text in pairs)
 
 
-def _with_code(text: str) -> Markup:
+def with_code(text: str) -> Markup:
+    """A text with what is in backticks as code."""
     return Markup(_CODE.sub(r"<code>\1</code>", str(escape(text))))  # noqa: S704 it is escaped
 
 

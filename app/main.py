@@ -13,7 +13,7 @@ from fastapi import FastAPI
 from starlette.responses import FileResponse, Response
 
 import sim
-from app import api, embed, errors, exports, pages, paste, share
+from app import api, embed, errors, exports, glossary, pages, paste, share, teach
 from app.assets import REVALIDATE, Assets
 from app.caching import build_id
 from app.proxy import ForwardedPrefix, HeadAsGet, SlashRedirect
@@ -51,6 +51,8 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     app.include_router(api.router)
     app.include_router(exports.router)
     app.include_router(pages.router)
+    app.include_router(teach.router)
+    app.include_router(glossary.router)
     app.include_router(embed.router)
     app.include_router(share.router)
     app.include_router(paste.router)

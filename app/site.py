@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from functools import cache
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -13,15 +14,19 @@ from jinja2 import Environment, FileSystemLoader
 from jinja2_fragments import render_block
 from starlette.responses import HTMLResponse
 
+from app.form import with_code
 from app.settings import ROOT
+from app.terms import term_of
 
-PAGES = (("lab/", "Lab"),)
+PAGES = (("", "Tour"), ("lessons/", "Lessons"), ("lab/", "Lab"), ("glossary/", "Glossary"))
 """Pages that exist, in the order of the header."""
 
 _IMPORT = re.compile(r'^import (?:[^;"]* from )?"(\.[\w./-]+)";', re.MULTILINE)
 _templates = Environment(
     loader=FileSystemLoader(ROOT / "templates"), autoescape=True, trim_blocks=True, lstrip_blocks=True
 )
+_templates.filters["code"] = with_code
+_templates.globals["term_of"] = term_of
 
 
 def page(request: Request, template: str, up: str, status: int = 200, **context: Any) -> HTMLResponse:
@@ -72,6 +77,7 @@ def _frame_of_page(request: Request, up: str) -> dict[str, Any]:
         "root": str(request.base_url),
         "page": path,
         "pages": PAGES,
+        "term_number": count(1).__next__,
         "asset": lambda path: f"{up}static/{path}?v={_version(static / path)}",
     }
 

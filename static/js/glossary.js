@@ -1,0 +1,4 @@
+/** The glossary's page. */
+import { watchTerms } from "./terms.js";
+
+watchTerms(document.body);
