@@ -89,7 +89,7 @@ def test_page_says_the_words_of_every_engine_as_code(html: str) -> None:
     assert [html.count(f"<dt>{engine}</dt>") for engine in ENGINES] == [sum(any(t.words) for t in ALL)] * 5
 
 
-@pytest.mark.parametrize("address", some_always(ADDRESSES, 3))
+@pytest.mark.parametrize("address", some_always(ADDRESSES, 5))
 def test_address_where_a_term_is_live_shows_the_figure(client: TestClient, address: str) -> None:
     path, _, fragment = address.partition("#")
     answer = client.get("/" + path)
