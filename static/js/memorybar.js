@@ -32,6 +32,8 @@ export class Bar {
     this.costs = null;
     /** @type {Demand | null} */
     this.demand = null;
+    /** @type {Peak | null} */
+    this.most = null;
     /** @type {Use | null} */
     this.use = null;
     /** What the bar's width stands for [bytes]. */
@@ -58,10 +60,15 @@ export class Bar {
     this.list.replaceChildren(...pieces.map((piece) => piece.item));
   }
 
+  /** Whether the model fits, so that it can run. */
+  get isFitting() {
+    return this.costs !== null && this.costs.memory.missing_bytes === 0;
+  }
+
   /** How many times the GPU's memory the bar has to show, for the demand. */
   get reach() {
     const { costs, demand } = this;
-    if (!costs || !demand || costs.memory.missing_bytes) return 1;
+    if (!costs || !demand || !this.isFitting) return 1;
     return Math.min(REACH, Math.max(1, (kvStart(costs) + demand.needed_bytes) / costs.memory.visible_bytes));
   }
 
@@ -98,7 +105,7 @@ export class Bar {
 
   /** @param {Costs} costs */
   drawDemand(costs) {
-    const needed = costs.memory.missing_bytes ? 0 : (this.demand?.needed_bytes ?? 0);
+    const needed = this.isFitting ? (this.demand?.needed_bytes ?? 0) : 0;
     const start = kvStart(costs);
     const beyond = Math.max(0, needed - costs.memory.kv_bytes);
     this.place(this.outline, start, needed);
@@ -120,6 +127,7 @@ export class Bar {
 
   /** @param {Peak | null} peak */
   count(peak) {
+    this.most = peak;
     this.peak.hidden = !peak;
     if (!peak) return;
     const starved = peak.starved === null ? "" : `, ${peak.starved || "none"} of them for memory`;
@@ -166,6 +174,7 @@ export class Bar {
       asked: demand?.users ?? null,
       used_share: memory && use ? use.used / Math.max(1, memory.usable_blocks) : null,
       waiting: use?.waiting ?? null,
+      preemptions: this.most?.preemptions ?? null,
       missing_bytes: memory?.missing_bytes ?? null,
     };
   }

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
-from app.demand import demand_of
+from app.demand import demand_of, kv_bytes
 from sim.engine.record import Kind
 from sim.memory import memory_terms
 from sim.run import simulate
@@ -46,6 +46,8 @@ def test_memory_shows_by_how_much_a_model_does_not_fit(page: Page, complaints: l
     missing = memory_terms(scenario_from({**SETTINGS, "model": "llama-3.1-70b"}).server).missing_bytes
     expect(card.locator(".verdict").first).to_have_text(f"does not fit: {gib(missing)} too much")
     expect(card.locator(".over").first).to_be_visible()
+    for gone in (".memory-ask", ".memory-peak", ".demand"):
+        expect(card.locator(gone).first).to_be_hidden()
     expect(page.locator("#notice")).to_be_visible()
     complaints.clear()
 
@@ -69,6 +71,21 @@ DEMANDS = """async ([server, workloads]) => {
     demands.push([demandOf(fresh), demandOf({ ...asked, memory: fresh.memory })]);
   }
   return demands;
+}"""
+READINGS = """async (settings) => {
+  const { mount } = await import("/static/js/figures/memory.js");
+  const query = String(new URLSearchParams(settings));
+  const costs = await (await fetch(`/api/v1/costs?${query}`)).json();
+  const card = document.createElement("section");
+  card.innerHTML = "<div class=memories></div><p data-twin></p>";
+  let told = 0;
+  const view = mount(card, {
+    costs: { runs: { a: costs } }, state: { scenarioQuery: () => query }, scene: null, playhead: { isPlaying: true },
+    frame: () => null, labelOf: () => "A", dispatchEvent: (event) => { told += event.type === "readings"; },
+  });
+  view.draw();
+  view.move();
+  return [view.readings(), told];
 }"""
 MOVE = """([name, value]) => {
   const field = document.querySelector(`#controls [name=${name}]`);
@@ -94,6 +111,26 @@ def test_demand_of_the_page_equals_the_servers_also_before_formulas_come(page: P
         for workload, own in zip(WORKLOADS, demands, strict=True):
             demand = demand_of(scenario_from(server | workload))
             assert own == [demand and asdict(demand)] * 2, (server, workload)
+
+
+def test_readings_are_told_when_they_change(page: Page) -> None:
+    page.goto(PLAIN)
+    settings = TIGHT | {"max_num_seqs": "4"}
+    readings, told = page.evaluate(READINGS, settings)
+    scenario = scenario_from(settings)
+    demand = demand_of(scenario)
+    assert demand is not None
+    assert told == 1
+    assert readings == {
+        "a.kv_bytes": kv_bytes(scenario),
+        "a.needed_bytes": demand.needed_bytes,
+        "a.fits": demand.fits,
+        "a.asked": demand.users,
+        "a.used_share": None,
+        "a.waiting": None,
+        "a.preemptions": None,
+        "a.missing_bytes": 0,
+    }
 
 
 def test_memory_tells_who_waits_who_was_preempted_and_follows_a_control_without_the_server(page: Page) -> None:

@@ -54,7 +54,7 @@ class Memory {
     }
     const reach = Math.max(1, ...Object.values(this.bars).map((bar) => bar.reach));
     for (const [run, bar] of Object.entries(this.bars)) {
-      bar.count(peakOf(this.stage, run));
+      bar.count(bar.isFitting ? peakOf(this.stage, run) : null);
       bar.scale(reach);
     }
     this.move();
@@ -75,10 +75,8 @@ class Memory {
   readings() {
     /** @type {Record<string, number | null>} */
     const readings = {};
-    for (const [run, bar] of Object.entries(this.bars)) {
+    for (const [run, bar] of Object.entries(this.bars))
       for (const [name, value] of Object.entries(bar.readings)) readings[`${run}.${name}`] = value;
-      readings[`${run}.preemptions`] = this.stage.scene?.runs[run]?.metrics.preemptions ?? null;
-    }
     return readings;
   }
 
