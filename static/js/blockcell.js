@@ -5,7 +5,7 @@
  * @typedef {import("./blocksketch.js").Fill} Fill
  * @typedef {{name: string, request: number | null, requests: number[]}} Told what it is called and whose it is
  */
-import { element } from "./dom.js";
+import { element, write as writeText } from "./dom.js";
 import { Cell } from "./kvcells.js";
 import { seriesOf } from "./palette.js";
 
@@ -25,8 +25,9 @@ export function optionsIn(list, count, name) {
   const options = /** @type {HTMLElement[]} */ ([...list.querySelectorAll(":scope > [role=option]")]);
   while (options.length > count) options.pop()?.remove();
   while (options.length < count) {
-    const option = element("div", { class: name, role: "option", tabindex: "-1", "aria-selected": "false" });
-    options.push(list.appendChild(option));
+    const said = element("span", { class: "visually-hidden" });
+    const face = { class: name, role: "option", tabindex: "-1", "aria-selected": "false" };
+    options.push(list.appendChild(element("div", face, said)));
   }
   return options;
 }
@@ -46,10 +47,27 @@ export function paintSpot(option, spot, blockSize, told) {
   option.dataset.kind = block ? KINDS.get(kind) : "gap";
   option.toggleAttribute("data-next", mark === "next");
   option.toggleAttribute("data-taken", isTaken);
-  const strip = element("span", { class: "bt-strip" }, ...fills.map((fill) => bandOf(fill, blockSize)));
-  if (mark) strip.append(element("b", {}, mark));
-  option.replaceChildren(strip, element("span", { class: "bt-id" }, id));
+  const bands = fills.map((fill) => bandOf(fill, blockSize));
+  draw(option, mark ? [...bands, element("b", {}, mark)] : bands, id);
 }
+
+/**
+ * What is seen of an option, behind its name in words.
+ * @param {HTMLElement} option
+ * @param {HTMLElement[]} parts of the strip
+ * @param {string} id
+ */
+export function draw(option, parts, id) {
+  const strip = element("span", { class: "bt-strip", "aria-hidden": "true" }, ...parts);
+  const said = /** @type {Element} */ (option.firstElementChild);
+  option.replaceChildren(said, strip, element("span", { class: "bt-id", "aria-hidden": "true" }, id));
+}
+
+/**
+ * @param {HTMLElement | null} option
+ * @returns {string | null}
+ */
+export const nameIn = (option) => option?.firstElementChild?.textContent ?? null;
 
 /**
  * Who an option is, for pointer, keyboard and screen reader.
@@ -59,7 +77,7 @@ export function paintSpot(option, spot, blockSize, told) {
  */
 export function write(option, { name, request, requests }, block) {
   const { dataset } = option;
-  if (option.getAttribute("aria-label") !== name) option.setAttribute("aria-label", name);
+  writeText(option.firstElementChild, name);
   const [owner, owners, number] = [request === null ? "" : String(request), requests.join(" "), String(block)];
   if (!owner) delete dataset.request;
   else if (dataset.request !== owner) dataset.request = owner;

@@ -5,9 +5,9 @@
  * @typedef {import("./frame.js").Frame} Frame
  * @typedef {import("./blocksketch.js").Stretch} Stretch
  */
-import { bandOf, optionsIn, write } from "./blockcell.js";
+import { bandOf, draw, optionsIn, write } from "./blockcell.js";
 import { MOST, nameOf, stretchesOf } from "./blocksketch.js";
-import { element, write as writeText } from "./dom.js";
+import { element } from "./dom.js";
 
 /**
  * @typedef {object} Piece of the bar
@@ -113,8 +113,7 @@ function paintPiece(option, { kind, blocks, id, stretch, name }, taken) {
   option.style.setProperty("--blocks", String(blocks));
   option.toggleAttribute("data-taken", stretch !== null && taken.has(stretch.first));
   const bands = stretch?.fill ? [bandOf(stretch.fill, stretch.tokens)] : [];
-  option.replaceChildren(element("span", { class: "bt-strip" }, ...bands), element("span", { class: "bt-id" }));
-  writeText(option.lastElementChild, id);
+  draw(option, bands, id);
 }
 
 /** @param {number} n */

@@ -12,6 +12,7 @@
  * @typedef {import("../run.js").Run} Run
  * @typedef {import("../blocktally.js").Tally} Tally
  */
+import { nameIn } from "../blockcell.js";
 import { optionAt } from "../blocklink.js";
 import { PagedView } from "../blockpaged.js";
 import { named, nameOf } from "../blocksketch.js";
@@ -90,12 +91,18 @@ class BlockTable {
 
   move() {
     const { stage } = this;
-    for (const [name, view] of Object.entries(this.runs))
-      if (stage.scene?.runs[name] === view.run && view.isNew(stage.step(name))) view.paint(stage.frame(name));
-    this.light();
-    this.point(focused(this.box) ?? hovered(this.box));
+    const views = Object.entries(this.runs).filter(([name, view]) => stage.scene?.runs[name] === view.run);
+    const old = views.filter(([name, view]) => view.isNew(stage.step(name)));
+    for (const [name, view] of old) view.paint(stage.frame(name));
+    if (old.length) this.painted();
     clearTimeout(this.timer);
     if (!stage.playhead.isPlaying) this.timer = window.setTimeout(() => this.say(), REST_MS);
+  }
+
+  /** What lies over the picture follows it. */
+  painted() {
+    this.light();
+    this.point(focused(this.box) ?? hovered(this.box));
   }
 
   /** Blocks that the request that is lit does not hold step back. */
@@ -111,7 +118,7 @@ class BlockTable {
    * @param {HTMLElement | null} option
    */
   point(option) {
-    write(this.hint, option?.getAttribute("aria-label") ?? HINT);
+    write(this.hint, nameIn(option) ?? HINT);
     const block = Number(option?.dataset.block ?? 0);
     for (const { root, view } of Object.values(this.runs)) view.point(option && root.contains(option) ? block : 0);
   }
