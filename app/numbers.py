@@ -137,3 +137,8 @@ def nearest(value: Any, options: Mapping[float, str]) -> list[tuple[str, bool]]:
         return [(text, False) for text in options.values()]
     right = min(options, key=lambda option: abs(math.log(option / value)))
     return [(text, option == right) for option, text in options.items()]
+
+
+def around(value: Any, unit: str, factors: tuple[float, ...]) -> list[tuple[str, bool]]:
+    """Options of a question: the engine's value among others that are so many times as large; one factor is 1."""
+    return [(f"about {written(value * factor, unit)}", factor == 1) for factor in factors]

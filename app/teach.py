@@ -17,7 +17,7 @@ from app.fields import Choice
 from app.lab import stage_view
 from app.lessons import LESSON_BY_SLUG, LESSONS
 from app.lessons.tour import TOUR
-from app.numbers import MISSING, Missing, RunNumbers, nearest, number, numbers_of, reading
+from app.numbers import MISSING, Missing, RunNumbers, around, nearest, number, numbers_of, reading
 from app.params import Views, parse_query, read_query
 from app.runs import runs_of
 from app.sections import Lesson, Section
@@ -99,6 +99,7 @@ async def _lesson_page(request: Request, lesson: Lesson, up: str) -> Response:
         number=number,
         read=reading,
         nearest=nearest,
+        around=around,
         batching=batching,
         demand=demand,
     )

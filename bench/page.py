@@ -1,9 +1,11 @@
-"""Times the lab in headless Chromium: slider to painted picture, bytes of a move, frames a second; prints JSON.
+"""Times the pages in headless Chromium: slider to painted picture, bytes of a move, frames a second; prints JSON.
 
 An input event to the second animation frame after the canvas was drawn (Performance marks of static/js/lab.js);
 compressed bytes as transferSize; frames as the median of ten one-second counts, while 64 slots and 4,096 blocks play
 beside two charts, and while the seek slider sweeps over a run of more than 100,000 steps; memory of that page as
-performance.memory after a forced collection.
+performance.memory after a forced collection. Of the tour: bytes before Plotly, largest contentful paint, layout shifts
+down to its end, and, with 150 ms of round trip, the time from an input on the sliders of its formulas to the second
+frame after it and the size of what the chart lags behind.
 """
 
 from __future__ import annotations
@@ -72,6 +74,36 @@ SWEEP = """() => {
 }"""
 
 
+SIZES = """() => [...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")]
+  .map((entry) => [entry.name.includes("plotly"), entry.transferSize])"""
+LCP = """() => new Promise((resolve) => new PerformanceObserver((list) => resolve(list.getEntries().at(-1).startTime))
+  .observe({ type: "largest-contentful-paint", buffered: true }))"""
+ROUND_TRIP_MS = 150
+SHIFTS = """() => new Promise((resolve) => {
+  let total = 0;
+  const add = (list) => { for (const each of list.getEntries()) if (!each.hadRecentInput) total += each.value; };
+  new PerformanceObserver(add).observe({ type: "layout-shift", buffered: true });
+  setTimeout(() => resolve(total), 500);
+})"""
+FOLLOW = """(slider) => new Promise((resolve) => {
+  const card = slider.closest("[data-figure]");
+  const box = card.querySelector(".chart-box");
+  const begin = performance.now();
+  const times = {};
+  const done = (name) => requestAnimationFrame(() => requestAnimationFrame(() => {
+    times[name] ??= performance.now() - begin;
+    if (times.words && times.chart) resolve(times);
+  }));
+  const words = new MutationObserver(() => done("words"));
+  words.observe(card.querySelector("math"), { subtree: true, childList: true, characterData: true, attributes: true });
+  const chart = new MutationObserver(() => done("chart"));
+  chart.observe(box, { subtree: true, childList: true, attributes: true });
+  setTimeout(() => resolve({ words: times.words ?? 9999, chart: times.chart ?? 9999 }), 2000);
+  slider.value = Number(slider.value) + 1;
+  slider.dispatchEvent(new Event("input", { bubbles: true }));
+})"""
+
+
 def main() -> None:
     with _server() as url, sync_playwright() as playwright:
         path = playwright.chromium.executable_path
@@ -80,6 +112,7 @@ def main() -> None:
             executable_path=path if Path(path).exists() else shutil.which("chromium") or shutil.which("google-chrome"),
         )
         result = _first_page(browser, url) | _moves(browser, url) | _frames(browser, url) | _scrubbing(browser, url)
+        result |= {"tour": _tour(browser, url)}
         browser.close()
     print(json.dumps(result, indent=2))
 
@@ -94,19 +127,45 @@ def _open(browser: Browser, address: str, height: int = 1000) -> Page:
 
 def _first_page(browser: Browser, url: str) -> dict[str, Any]:
     page = _open(browser, f"{url}/lab/?t=4.2")
-    sizes = page.evaluate(
-        """() => [...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")]
-          .map((entry) => [entry.name.includes("plotly"), entry.transferSize])"""
-    )
-    lcp = page.evaluate(
-        """() => new Promise((resolve) => new PerformanceObserver((list) => resolve(list.getEntries().at(-1).startTime))
-          .observe({ type: "largest-contentful-paint", buffered: true }))"""
-    )
+    sizes, lcp = page.evaluate(SIZES), page.evaluate(LCP)
     page.close()
     return {
         "first_page_bytes_before_plotly": sum(size for is_plotly, size in sizes if not is_plotly),
         "first_page_bytes": sum(size for _, size in sizes),
         "lcp_ms": round(lcp),
+    }
+
+
+def _tour(browser: Browser, url: str) -> dict[str, Any]:
+    page = browser.new_page(viewport={"width": 1440, "height": 1000})
+    page.goto(f"{url}/")
+    page.wait_for_load_state("networkidle")
+    lcp = page.evaluate(LCP)
+    loaded = page.evaluate(SIZES)
+    page.evaluate("() => scrollTo({ top: document.body.scrollHeight, behavior: 'smooth' })")
+    page.wait_for_timeout(4000)
+    page.wait_for_load_state("networkidle")
+    shift = page.evaluate(SHIFTS)
+    session = page.context.new_cdp_session(page)
+    session.send("Network.enable")
+    conditions = {"offline": False, "latency": ROUND_TRIP_MS, "downloadThroughput": -1, "uploadThroughput": -1}
+    session.send("Network.emulateNetworkConditions", conditions)
+    sliders = page.locator('[data-figure="batch-curve"] input[type=range]')
+    sliders.first.scroll_into_view_if_needed()
+    page.wait_for_timeout(1500)
+    times = [sliders.nth(i % sliders.count()).evaluate(FOLLOW) for i in range(20)]
+    page.close()
+    return {
+        "bytes_before_plotly": sum(size for is_plotly, size in loaded if not is_plotly),
+        "lcp_ms": round(lcp),
+        "layout_shift": round(shift, 4),
+        **{
+            f"drag_to_{name}_ms": {
+                "p50": round(statistics.median(time[name] for time in times)),
+                "max": round(max(time[name] for time in times)),
+            }
+            for name in ("words", "chart")
+        },
     }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from app.lessons.sources import ORCA, PAGED
 from app.presets import TWELVE
-from app.sections import Lesson, Section, Slider
+from app.sections import Lesson, Section, Slider, Switch
 
 STATIC_PENALTY = Section(
     "static-penalty",
@@ -23,11 +23,35 @@ STATIC_PENALTY = Section(
     speed="10",
 )
 
+MEMORY_LIMIT = Section(
+    "memory-limit",
+    "The KV memory limit",
+    "load=closed&concurrency=8&num_requests=160&prompt_tokens=8192&prompt_dist=fixed&output_tokens=400"
+    "&output_dist=uniform&prefix_cache=off&max_num_seqs=64&max_model_len=32768&kv=contiguous&t=12",
+    ("memory", "timeline"),
+    (
+        Slider("concurrency", "Users", ("8", "12", "16", "24", "32", "48", "64")),
+        Slider("prompt_tokens", "Prompt of each", ("1024", "2048", "4096", "8192", "16384", "30000"), "tokens"),
+        Switch("paged", "Pages instead of reservations", "kv=paged", "kv=contiguous"),
+        Switch("fp8", "KV cache in FP8", "kv_cache_dtype=fp8", "kv_cache_dtype=auto"),
+        Switch("second", "A second GPU (tensor parallel)", "tensor_parallel_size=2", "tensor_parallel_size=1"),
+        Switch("limit", "Admit at most 12 at a time", "max_num_seqs=12", "max_num_seqs=64"),
+    ),
+    speed="3",
+)
+
 TOUR = Lesson(
     slug="tour",
     title="How an LLM server batches requests",
     aim="Cause each effect with your own hand: free batching, the static penalty, paging and the memory limit.",
     minutes=10,
-    sections=(STATIC_PENALTY,),
+    sections=(STATIC_PENALTY, MEMORY_LIMIT),
     sources=(ORCA, PAGED),
+    teacher=(
+        "Ten minutes alone, twenty-five in class: let the room guess by show of hands before each figure is touched.",
+        "Usual belief: ten users are ten times slower. Step 2 answers it; ask what would make it true.",
+        "Usual belief: the GPU computes all the time. Let somebody find the batch size at which it does.",
+        "Ask after step 5: which remedy costs money, which costs quality, which costs nothing?",
+        "Change the GPU at the top of the page and do step 2 again: what moved, and why?",
+    ),
 )
