@@ -17,39 +17,80 @@ RADII = (9, 9, 4)
 
 
 def batch_curve_figure(runs: Runs) -> go.Figure:
-    """Step time above throughput, both against the batch size, each axis by powers of ten.
+    """Throughput above the parts of a step's time, both against the batch size.
 
     Parameters
     ----------
     runs : sequence of (name, label)
-        The runs, a first. `meta` of each trace says which run and column it wants, and whether the part that fits into
-        memory or what would come beyond it; `ideal` is one step's time for any batch.
+        The runs, a first. `meta` of each trace says which run and part it wants: `focus` is the run that the page is
+        about, whose step is drawn in layers; of every run there is the line of the whole.
 
     Notes
     -----
-    Shape 0 stands at the batch size of the current step, 1 and 2 are its points; the browser adds the limits.
+    Shape 0 stands at the chosen batch size, 1 and 2 are its points, 3 and 4 those of the current step; the browser adds
+    the limits. `uid` becomes a class of the drawn trace, so that a page can light it.
     """
-    figure = make_subplots(rows=2, cols=1, shared_xaxes=True, vertical_spacing=0.12)
-    for row, column in enumerate(("step_ms", "tokens_s"), start=1):
-        figure.add_trace(_ideal(column), row=row, col=1)
-        for (name, label), (colour, dash, width) in zip(runs, LOOKS, strict=False):
-            line: dict[str, Any] = {"width": width, "dash": dash}
-            meta = {"run": name, "column": column, "colour": colour}
-            fits = {"name": label, "line": line, "hovertemplate": _hover(column), "meta": meta | {"part": "fits"}}
-            beyond = {"line": line, "opacity": 0.35, "hoverinfo": "skip", "meta": meta | {"part": "beyond"}}
-            figure.add_trace(go.Scatter(mode="lines", **beyond), row=row, col=1)
-            figure.add_trace(go.Scatter(mode="lines", **fits), row=row, col=1)
-    figure.update_layout(plain_layout() | {"margin": {"l": 44, "r": 8, "t": 20, "b": 42}})
-    figure.update_xaxes(type="log", fixedrange=True, showgrid=False, dtick=1, tickformat=",d", ticks="outside")
-    figure.update_xaxes(title={"text": "requests in the batch", "standoff": 10}, row=2, col=1)
-    figure.update_yaxes(type="log", fixedrange=True, dtick=1, tickformat="~s", zeroline=False)
-    figure.update_yaxes(dtick="D2", tickformat="~g", row=1, col=1)
-    for number, text in ((1, "step time [ms]"), (2, "output tokens/s")):
+    figure = make_subplots(rows=2, cols=1, shared_xaxes=True, vertical_spacing=0.17, row_heights=[0.5, 0.5])
+    for name, colour, hover in LAYERS:
+        figure.add_trace(_layer(name, colour, hover), row=2, col=1)
+    figure.add_trace(_focus_line("ideal", "tokens_s", "edge", "5px,4px", 1.2), row=1, col=1)
+    figure.add_trace(_focus_line("compute", "step_ms", "compute", "solid", 2.4), row=2, col=1)
+    for row, (column, part) in enumerate((("tokens_s", "tokens"), ("step_ms", "step")), start=1):
+        figure.add_trace(_focus_line("beyond", column, "edge", "1px,3px", 1.4), row=row, col=1)
+        for (name, label), (colour, dash, width) in reversed(list(zip(runs, LOOKS, strict=False))):
+            figure.add_trace(
+                go.Scatter(
+                    name=label,
+                    mode="lines",
+                    line={"width": width + 0.2, "dash": dash},
+                    hovertemplate="%{y:,.3~s} tok/s" if part == "tokens" else "%{y:.3~g} ms",
+                    uid=f"{part}-{name}",
+                    meta={"run": name, "column": column, "part": part, "colour": colour},
+                ),
+                row=row,
+                col=1,
+            )
+    figure.update_layout(plain_layout() | {"margin": {"l": 44, "r": 10, "t": 40, "b": 38}})
+    figure.update_xaxes(fixedrange=True, showgrid=False, tick0=0, tickformat=",d", ticks="outside", zeroline=False)
+    figure.update_xaxes(title={"text": "users in the batch, B", "standoff": 6}, row=2, col=1)
+    figure.update_yaxes(fixedrange=True, nticks=4, tickformat="~s", zeroline=False)
+    for number, text in ((1, "tokens per second, all together"), (2, "time of a step [ms]")):
         figure.add_annotation(_title(text, f"y{number if number > 1 else ''} domain"))
     figure.add_shape(type="line", xref="x", yref="paper", x0=1, x1=1, y0=0, y1=1, line={"width": 2}, visible=False)
-    for number in (1, 2):
-        figure.add_shape(_point(f"y{number if number > 1 else ''}", 5))
+    for radius in (5, 4):
+        for number in (1, 2):
+            figure.add_shape(_point(f"y{number if number > 1 else ''}", radius))
     return figure
+
+
+LAYERS = (
+    ("weights", "weights", "weights %{y:.3~g} ms"),
+    ("kv", "kv", "KV cache %{customdata:.3~g} ms"),
+    ("rest", "part", "the rest %{customdata:.3~g} ms"),
+)
+"""Parts of a step, from below: name, token of the colour, what the pointer is told."""
+
+
+def _layer(name: str, colour: str, hover: str) -> go.Scatter:
+    """A part of the step's time, upon the one before."""
+    return go.Scatter(
+        mode="lines",
+        line={"width": 0},
+        fill="tozeroy" if name == "weights" else "tonexty",
+        hovertemplate=hover + "<extra></extra>",
+        uid=name,
+        meta={"run": "focus", "column": "step_ms", "part": name, "colour": colour},
+    )
+
+
+def _focus_line(part: str, column: str, colour: str, dash: str, width: float) -> go.Scatter:
+    return go.Scatter(
+        mode="lines",
+        line={"width": width, "dash": dash},
+        hoverinfo="skip",
+        uid=part if part != "beyond" else f"beyond-{column}",
+        meta={"run": "focus", "column": column, "part": part, "colour": colour},
+    )
 
 
 def roofline_figure(runs: Runs) -> go.Figure:
@@ -83,15 +124,6 @@ def roofline_figure(runs: Runs) -> go.Figure:
     for radius in RADII:
         figure.add_shape(_point("y", radius))
     return figure
-
-
-def _ideal(column: str) -> go.Scatter:
-    meta = {"run": "focus", "column": column, "part": "ideal", "colour": "edge"}
-    return go.Scatter(mode="lines", line={"width": 1, "dash": "1px,3px"}, hoverinfo="skip", meta=meta)
-
-
-def _hover(column: str) -> str:
-    return "%{y:.3~g} ms" if column == "step_ms" else "%{y:,.4~g} tok/s"
 
 
 def _point(yref: str, radius: int) -> dict[str, Any]:

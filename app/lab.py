@@ -7,6 +7,7 @@ from dataclasses import fields
 from typing import Any
 from urllib.parse import urlencode
 
+from app.batchview import batch_view
 from app.cards import metric_views
 from app.compare import comparison_of
 from app.course import MOST_REQUESTS, MOST_STEPS, is_long
@@ -92,6 +93,7 @@ def stage_view(views: Views, runs: Mapping[str, Run], charts: Iterable[str] = tu
         kept=urlencode(views.kept, safe=",:"),
         picture_query=write_query(views.scenarios, full=True, t=_time_s(views, runs)),
         charts={name: CHARTS[name](named) for name in charts if name in CHARTS},
+        batch=batch_view(views.scenarios[panel.frame.run]),
     )
 
 

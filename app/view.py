@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from app.batchview import BatchView
 from app.fields import Choice, Field, Group
 from sim.setup_card import Line
 
@@ -296,6 +297,7 @@ class StageView(PanelView):
     kept: str
     picture_query: str
     charts: dict[str, str]
+    batch: BatchView
 
 
 @dataclass(frozen=True, slots=True)

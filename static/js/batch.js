@@ -53,12 +53,100 @@ export function priceAt({ coefficients, scenario }, batch, context) {
  * @param {number} context
  */
 export function pointAt(costs, batch, context) {
-  const { num_speculative_tokens, acceptance } = costs.scenario;
   const { duration_s } = priceAt(costs, batch, context);
+  return { batch, step_s: duration_s, tokens_s: (batch * perPassOf(costs.scenario)) / duration_s };
+}
+
+/** @param {Record<string, any>} scenario */
+const perPassOf = ({ num_speculative_tokens, acceptance }) => tokensPerPass(num_speculative_tokens, acceptance);
+
+/**
+ * Where the time of a step goes: what is read, and what else the engine counts; beside the sum, what computing alone
+ * would take.
+ * @param {Costs} costs
+ * @param {number} batch
+ * @param {number} context
+ */
+export function partsAt(costs, batch, context) {
+  const { duration_s, matmul_s, matmul, attention, comm_s, host_s } = priceAt(costs, batch, context);
   return {
     batch,
+    weights_s: matmul.memory_s,
+    kv_s: attention.memory_s,
+    arithmetic_s: matmul_s - matmul.memory_s,
+    links_s: comm_s,
+    host_s,
+    compute_s: matmul.compute_s,
     step_s: duration_s,
-    tokens_s: (batch * tokensPerPass(num_speculative_tokens, acceptance)) / duration_s,
+  };
+}
+
+/**
+ * Bytes of the weights that a step reads on each GPU; of experts those that are hit.
+ * @param {Costs} costs
+ * @param {number} batch
+ */
+function weightsBytes({ kind, work, memory, scenario }, batch) {
+  const hit = 1 - work.expert_miss ** (batch * (1 + scenario.num_speculative_tokens));
+  return kind === "simple" ? memory.weights_bytes : work.dense_bytes + work.head_bytes + work.experts_bytes * hit;
+}
+
+/**
+ * Bytes of the KV cache that a step reads for each request.
+ * @param {Costs} costs
+ * @param {number} context
+ */
+function kvBytes({ kind, work }, context) {
+  const seen = kind === "simple" ? context : Math.min(context, work.window);
+  return work.kv_layer_bytes * (work.full_layers * context + work.sliding_layers * seen);
+}
+
+/**
+ * All that a figure tells of a batch size. Those for whom there is no memory wait: they are users, not in the batch.
+ * @param {Costs} costs
+ * @param {number} users
+ * @param {number} context
+ * @param {Limits} limits of the context
+ */
+export function readingOf(costs, users, context, limits) {
+  const batch = Math.max(1, Math.min(users, limits.memory));
+  const [parts, one, alone] = [partsAt(costs, batch, context), pointAt(costs, 1, context), kvBytes(costs, context)];
+  const { tokens_s } = pointAt(costs, batch, context);
+  const weights_bytes = weightsBytes(costs, batch);
+  const passes = 1 + costs.scenario.num_speculative_tokens * costs.coefficients.draft_cost;
+  const read_s = parts.weights_s + parts.kv_s;
+  const bandwidth = costs.rates.bandwidth_bytes_per_s;
+  return {
+    users,
+    batch,
+    context,
+    step_ms: 1000 * parts.step_s,
+    one_step_ms: 1000 * one.step_s,
+    slower: parts.step_s / one.step_s,
+    tokens_s,
+    one_tokens_s: one.tokens_s,
+    each_tokens_s: tokens_s / batch,
+    speedup: tokens_s / one.tokens_s,
+    formula_ms: 1000 * read_s,
+    host_ms: 1000 * parts.host_s,
+    links_ms: 1000 * parts.links_s,
+    arithmetic_ms: 1000 * parts.arithmetic_s,
+    weights_bytes,
+    kv_user_bytes: alone,
+    kv_bytes: batch * alone,
+    kv_share: read_s > 0 ? parts.kv_s / read_s : null,
+    bandwidth_bytes_per_s: bandwidth,
+    eta: read_s > 0 ? (passes * (weights_bytes + batch * alone)) / (bandwidth * read_s) : null,
+    passes,
+    tokens_per_pass: perPassOf(costs.scenario),
+    at_kv: limits.kv,
+    at_compute: limits.compute,
+    at_slo: limits.slo,
+    at_memory: limits.memory,
+    past_kv: Number(limits.kv !== null && batch >= limits.kv),
+    past_compute: Number(limits.compute !== null && batch >= limits.compute),
+    past_slo: Number(limits.slo !== null && batch >= limits.slo),
+    past_memory: Number(users > limits.memory),
   };
 }
 
@@ -70,7 +158,7 @@ export function pointAt(costs, batch, context) {
 export function limitsOf(costs, context) {
   const { scenario, memory } = costs;
   const at = (/** @type {number} */ batch) => priceAt(costs, batch, context);
-  const perToken = tokensPerPass(scenario.num_speculative_tokens, scenario.acceptance);
+  const perToken = perPassOf(scenario);
   const isTimed = costs.kind !== "unit";
   return {
     kv: isTimed ? firstWhere((batch) => at(batch).attention.memory_s >= at(batch).matmul.memory_s) : null,
@@ -114,12 +202,12 @@ function firstWhere(holds) {
 }
 
 /**
- * Whole numbers from 1 to `most`, evenly spread over a log axis.
+ * Whole numbers from 1 to `most`, evenly spread, and some more where curves bend.
  * @param {number} most
- * @param {number} perDecade
+ * @param {number} count
  */
-export function batches(most, perDecade = 24) {
-  const count = Math.ceil(Math.log10(Math.max(most, 2)) * perDecade);
-  const values = Array.from({ length: count + 1 }, (_, i) => Math.round(most ** (i / count)));
-  return [...new Set(values)];
+export function batches(most, count = 48) {
+  const even = Array.from({ length: count + 1 }, (_, i) => Math.round(1 + ((most - 1) * i) / count));
+  const few = [1, 2, 3, 4, 6, 8, 12, 16].filter((batch) => batch <= most);
+  return [...new Set([...few, ...even])].sort((x, y) => x - y);
 }

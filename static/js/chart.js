@@ -50,12 +50,14 @@ export class Chart {
   }
 
   /**
-   * Move the first shapes, at most every sixth frame.
+   * Move the first shapes, at most every sixth frame; what a hand drags may follow sooner.
    * @param {() => object[]} placed what changes of each; asked when it is time
+   * @param {number} [wait_ms]
    */
-  follow(placed) {
+  follow(placed, wait_ms = MOVE_MS) {
     this.placed = placed;
-    this.timer ||= window.setTimeout(() => this.moveNow(), MOVE_MS);
+    if (wait_ms < MOVE_MS) clearTimeout(this.timer);
+    if (wait_ms < MOVE_MS || !this.timer) this.timer = window.setTimeout(() => this.moveNow(), wait_ms);
   }
 
   async moveNow() {

@@ -10,7 +10,7 @@
  */
 
 const SERIES = 8;
-const TOKENS = ["paper", "card", "ink", "muted", "line", "edge", "lane", "idle", "wait", "bad", "accent", "part"];
+const TOKENS = "paper card ink muted line edge lane idle wait bad accent part weights kv compute".split(" ");
 
 /** @param {number} request */
 export const seriesOf = (request) => request % SERIES;

@@ -1,21 +1,19 @@
 """Batch curve and roofline: the page's formulas against the engine's, and what the cards say against its frames."""
 
-import json
 import re
-from types import SimpleNamespace
+from dataclasses import asdict
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
+from app.batching import limits
+from app.batchview import batch_view
 from sim.catalog import find_gpu, find_model
-from sim.cost import make_cost, price
-from sim.memory import kv_plan
 from sim.run import simulate
-from sim.scenario import Scenario, scenario_from
+from sim.scenario import scenario_from
 from sim.work import rates_of, work_of
-from tests.browser.helpers import LAB, wait_for_picture
-from tests.rows import some_always
+from tests.browser.helpers import LAB, PLAIN, wait_for_picture
 
 pytestmark = pytest.mark.browser
 
@@ -25,53 +23,37 @@ SERVERS = (
     {"cost": "simple", "kv_cache_dtype": "fp8"},
     {"model": "mixtral-8x7b", "tensor_parallel_size": "4", "num_speculative_tokens": "3"},
     {"model": "gemma-3-12b", "gpu": "a100-sxm-80", "kv": "contiguous", "max_model_len": "4096"},
+    {"cost": "unit"},
 )
-LIMITS = """async ([query, context]) => {
-  const { limitsOf } = await import(new URL("../static/js/batch.js", location.href));
-  const costs = await (await fetch(`../api/v1/costs?${new URLSearchParams(query)}`)).json();
-  return limitsOf(costs, context);
+TOLD = """async ([queries, users, context]) => {
+  const { limitsOf, readingOf } = await import("/static/js/batch.js");
+  const { textsOf } = await import("/static/js/batchwords.js");
+  return Promise.all(queries.map(async (query) => {
+    const costs = await (await fetch(`/api/v1/costs?${new URLSearchParams(query)}`)).json();
+    const limits = limitsOf(costs, context);
+    const readings = users.map((each) => readingOf(costs, each, context, limits));
+    return { limits, readings, texts: readings.map((reading) => textsOf(reading, costs.scenario)) };
+  }));
 }"""
+SAID = """(root) => [...root.querySelectorAll("[data-says], [data-limit]")].map((node) => [
+  node.dataset.says ?? node.getAttribute("data-says") ?? node.dataset.limit, node.textContent])"""
 
 
-def parts_at(scenario: Scenario, batch: int) -> tuple[float, float, float, float]:
-    """Time of a step of so many decodes [s]; of reading KV, of reading the weights, of computing."""
-    cost, drafts = make_cost(scenario.server), scenario.server.num_speculative_tokens
-    out, tokens = SimpleNamespace(), batch * (1 + drafts)
-    duration_s = price(cost, tokens, batch, batch * CONTEXT, 0, 0, batch, 0, drafts, out)
-    passes = 1 + drafts * cost.draft_cost
-    hit = 1 - cost.expert_miss**tokens
-    reads_s = cost.dense_s + cost.head_s + cost.experts_s * hit
-    flop_s = (cost.dense_token_s + cost.experts_token_s) * tokens + cost.head_sampled_s * batch
-    return duration_s, out.attention_s / passes, reads_s, flop_s
+def test_page_and_server_tell_the_same_of_a_batch(page: Page) -> None:
+    page.goto(PLAIN)
+    users = [1, 10, 300, 5000]
+    told: list[dict[str, Any]] = page.evaluate(TOLD, [SERVERS, users, CONTEXT])
+    for settings, own in zip(SERVERS, told, strict=True):
+        scenario = scenario_from(settings)
+        assert own["limits"] == asdict(limits(scenario, CONTEXT)), settings
+        for batch, reading, texts in zip(users, own["readings"], own["texts"], strict=True):
+            view = batch_view(scenario, batch, CONTEXT)
+            assert known(reading) == pytest.approx(known(view.reading), rel=1e-9, abs=1e-12), (settings, batch)
+            assert texts == view.text, (settings, batch)
 
 
-@pytest.mark.parametrize("settings", some_always(SERVERS, 2), ids=json.dumps)
-def test_limits_are_where_the_engine_has_them(page: Page, settings: dict[str, str]) -> None:
-    scenario = scenario_from(settings)
-    page.goto(LAB)
-    limits: dict[str, Any] = page.evaluate(LIMITS, [settings, CONTEXT])
-
-    def kv_is_as_long(batch: int) -> bool:
-        _, kv_s, reads_s, _ = parts_at(scenario, batch)
-        return kv_s >= reads_s
-
-    def computes_longer(batch: int) -> bool:
-        _, kv_s, reads_s, flop_s = parts_at(scenario, batch)
-        return flop_s > reads_s + (kv_s if scenario.server.cost == "simple" else 0)
-
-    def is_too_slow(batch: int) -> bool:
-        a, k = scenario.server.acceptance, scenario.server.num_speculative_tokens
-        tokens = sum(a**i for i in range(k + 1))
-        return 1000 * parts_at(scenario, batch)[0] / tokens >= scenario.slo.slo_tpot_ms
-
-    for name, holds in {"kv": kv_is_as_long, "compute": computes_longer, "slo": is_too_slow}.items():
-        if limits[name] is None:
-            assert not holds(65_536), name
-        else:
-            assert [holds(limits[name] - 1), holds(limits[name])] == [False, True], name
-    plan = kv_plan(scenario.server)
-    length = plan.max_model_len if scenario.server.kv == "contiguous" else CONTEXT
-    assert limits["memory"] == plan.usable_blocks // -(-length // scenario.server.block_size)
+def known(reading: dict[str, float | None]) -> dict[str, float]:
+    return {name: value for name, value in reading.items() if value is not None}
 
 
 def test_batch_curve_tells_the_step_of_the_engine(page: Page) -> None:
@@ -89,7 +71,7 @@ def test_batch_curve_follows_a_slider_without_a_run(page: Page) -> None:
     page.goto(f"{LAB}&views=batch-curve")
     wait_for_picture(page)
     wall = page.locator("#fig-batch-curve [data-limit=memory]")
-    before = wall.inner_text()
+    before = str(wall.text_content())
     page.route("**/api/v1/steps*", lambda route: None)
     page.locator("[name=kv_cache_dtype][value=fp8], select[name=kv_cache_dtype]").first.evaluate(
         """field => {
@@ -101,17 +83,46 @@ def test_batch_curve_follows_a_slider_without_a_run(page: Page) -> None:
     page.unroute_all(behavior="ignoreErrors")
 
 
-def test_context_of_the_batch_curve_can_be_chosen_and_given_back(page: Page) -> None:
-    page.goto(f"{LAB}&views=batch-curve")
+def test_batch_and_context_can_be_chosen_and_given_back(page: Page) -> None:
+    address = f"{LAB}&views=batch-curve"
+    page.goto(address)
     wait_for_picture(page)
     card = page.locator("#fig-batch-curve")
-    expect(card.locator("output")).to_have_text("602 tokens")
-    card.locator("input[type=range]").evaluate(
-        "slider => { slider.value = 100; slider.dispatchEvent(new Event('input', { bubbles: true })) }"
+    without_scripts = page.evaluate(
+        f"""async (address) => ({SAID})(new DOMParser()
+          .parseFromString(await (await fetch(address)).text(), "text/html").querySelector("#fig-batch-curve"))""",
+        address,
     )
-    expect(card.locator("output")).to_have_text("131,072 tokens")
-    card.get_by_role("button", name="as in the scenario").click()
+    assert card.evaluate(SAID) == without_scripts
     expect(card.locator("output")).to_have_text("602 tokens")
+
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    slide(card, "context", 56)
+    expect(card.locator("output")).to_have_text("2,048 tokens")
+    slide(card, "users", 10)
+    view = batch_view(scenario_from({"rate": "3.9", "num_requests": "24", "max_num_seqs": "8"}), 10, 2048)
+    expect(card.locator(".results [data-says=tokens]")).to_have_text(view.text["tokens"])
+    expect(card.locator("[data-typed]")).to_have_value("10")
+    card.evaluate("card => { card.dataset.users = 240 }")
+    expect(card.locator(".verdict")).to_contain_text(f"Memory holds {view.limits['memory']} of these 240")
+    assert not asked, "dragging asks no server"
+
+    card.get_by_role("button", name="KV cache").hover()
+    expect(card).to_have_attribute("data-lit-term", "kv")
+    card.locator("h2").hover()
+    expect(card).not_to_have_attribute("data-lit-term", "kv")
+    for name in ("Reset users in the batch", "Reset context"):
+        card.get_by_role("button", name=name).click()
+    expect(card.locator("output")).to_have_text("602 tokens")
+    assert card.evaluate(SAID) == without_scripts
+
+
+def slide(card: Locator, name: str, value: int) -> None:
+    card.locator(f"[data-batch={name}]").evaluate(
+        "(slider, value) => { slider.value = value; slider.dispatchEvent(new Event('input', { bubbles: true })) }",
+        value,
+    )
 
 
 def test_roofline_tells_the_work_of_the_step(page: Page) -> None:

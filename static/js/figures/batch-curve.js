@@ -1,23 +1,23 @@
-/** Step time and throughput against the batch size, by formula, and where each limit sets in; the current step on it. */
-import { limitsOf, pointAt, typicalContext } from "../batch.js";
-import { curveOf, filled, LIMITS, laidOut, widest } from "../batchchart.js";
+/** What one more user costs, by formula: sliders, the formula with its values, both curves, and where each limit sets in. */
+import { limitsOf, readingOf, typicalContext } from "../batch.js";
+import { curveOf, filled, laidOut, widest } from "../batchchart.js";
+import { Knobs } from "../batchknobs.js";
+import { stepAt, twinOf } from "../batchstep.js";
+import { limitText, ms, textsOf, verdictOf } from "../batchwords.js";
 import { Chart } from "../chart.js";
-import { countsOf } from "../composition.js";
-import { element, part, tableOf, write } from "../dom.js";
+import { part, tableOf, write } from "../dom.js";
 import { inner } from "../focus.js";
 
 /**
  * @typedef {import("../stage.js").Stage} Stage
  * @typedef {import("../costs.js").Costs} Costs
  * @typedef {import("../batch.js").Limits} Limits
- * @typedef {import("../batchchart.js").Curve} Curve
- * @typedef {import("../batchchart.js").Point} Point
+ * @typedef {import("../batchwords.js").Reading} Reading
+ * @typedef {import("../batchchart.js").Scene} Scene
  */
 
-const DRAW_MS = 120;
+const DRAW_MS = 40;
 const ROWS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096];
-const SLIDER_STEPS = 100;
-const LONGEST = 131_072;
 
 /**
  * @param {HTMLElement} card
@@ -26,7 +26,23 @@ const LONGEST = 131_072;
  */
 export function mount(card, stage) {
   const figure = new BatchCurve(card, stage);
-  return { draw: () => figure.draw(), costs: () => figure.draw(), move: () => figure.move() };
+  return {
+    draw: () => figure.draw(),
+    costs: () => figure.draw(),
+    move: () => figure.move(),
+    readings: () => ({ ...figure.reading }),
+  };
+}
+
+/**
+ * Light what a term of the formula stands for (weights, kv, users, bandwidth, step, rest, compute), wherever it is in
+ * the card; null: nothing. The same as the card's attribute data-lit-term.
+ * @param {HTMLElement} card
+ * @param {string | null} term
+ */
+export function lightTerm(card, term) {
+  if (term === null) delete card.dataset.litTerm;
+  else card.dataset.litTerm = term;
 }
 
 class BatchCurve {
@@ -39,18 +55,26 @@ class BatchCurve {
     this.stage = stage;
     this.chart = new Chart(card, stage);
     this.layout = this.chart.figure.layout;
-    this.slider = /** @type {HTMLInputElement} */ (part(card, "input[type=range]"));
     this.timer = 0;
-    /** Context that the reader has chosen [tokens]; null: the scenario's. @type {number | null} */
-    this.chosen = null;
-    this.slider.oninput = () => this.choose(contextAt(Number(this.slider.value)));
-    part(card, "button").onclick = () => this.choose(null);
+    /** @type {Reading | null} */
+    this.reading = null;
+    this.knobs = new Knobs(card, (what) => (what === "users" ? this.tell() : this.draw()));
+    /** Term that was lit before the pointer or the focus came to another. @type {string | null | undefined} */
+    this.litBefore = undefined;
+    for (const event of ["pointerover", "focusin"]) card.addEventListener(event, ({ target }) => this.light(target));
+    for (const event of ["pointerleave", "focusout"]) card.addEventListener(event, () => this.light(null));
   }
 
-  /** @param {number | null} context */
-  choose(context) {
-    this.chosen = context;
-    this.draw();
+  /** @param {EventTarget | null} target in the card */
+  light(target) {
+    const term = target instanceof Element ? target.closest("[data-term]")?.getAttribute("data-term") : undefined;
+    if (term) {
+      if (this.litBefore === undefined) this.litBefore = this.card.dataset.litTerm ?? null;
+      lightTerm(this.card, term);
+    } else if (this.litBefore !== undefined) {
+      lightTerm(this.card, this.litBefore);
+      this.litBefore = undefined;
+    }
   }
 
   /** Formulas of the run in focus. @returns {Costs | undefined} */
@@ -58,12 +82,12 @@ class BatchCurve {
     return this.stage.costs.runs[this.stage.state.run];
   }
 
+  /** @param {Costs} costs */
+  contextOf = ({ scenario }) => this.knobs.context ?? typicalContext(scenario);
+
   /** The words at once, the chart as often as it can follow. */
   draw() {
-    const { costs } = this;
-    if (!costs) return;
-    const context = this.chosen ?? typicalContext(costs.scenario);
-    this.tell(costs, context, limitsOf(costs, context));
+    this.tell();
     this.timer ||= window.setTimeout(() => this.drawNow(), DRAW_MS);
   }
 
@@ -71,148 +95,115 @@ class BatchCurve {
     this.timer = 0;
     const { costs } = this;
     if (!costs) return;
-    const { runs } = this.stage.costs;
-    const contexts = mapped(runs, (each) => this.chosen ?? typicalContext(each.scenario));
-    const limits = mapped(runs, (each, run) => limitsOf(each, contexts[run]));
-    const most = widest(Object.values(limits));
-    const curves = mapped(runs, (each, run) => curveOf(each, contexts[run], limits[run].memory, most));
-    const focus = this.stage.state.run;
-    this.chart.figure.layout = laidOut(this.layout, limits[focus], most, this.stage.palette.token);
-    this.chart.draw((trace) => filled(trace, curves, focus));
-    this.list(curves, limits, most);
-  }
-
-  move() {
-    this.chart.follow(() => this.places());
-    if (!this.stage.playhead.isPlaying) this.describe();
-  }
-
-  /** The current step as batch size, time and throughput; null: none runs. */
-  now() {
-    const { run } = this.stage;
-    const frame = this.stage.frame();
-    if (!run || !frame) return null;
-    const s = frame.position;
-    if (this.stage.at > run.end_us[s] && s + 1 < run.count) return null;
-    const seats = [...frame.seats.values()].filter((seat) => seat.phase === "decode" && seat.scheduled > 0);
-    const duration_s = (run.end_us[s] - run.start_us[s]) / 1e6;
-    const prefill = run.steps.prefill[s];
-    const tokens = seats.length + countsOf(run, s).accepted;
-    return { step: run.first + s, batch: seats.length, prefill, duration_s, tokens_s: tokens / duration_s };
-  }
-
-  /** Where the signs of the current step are. */
-  places() {
-    const now = this.now();
-    if (!now?.batch) return [{ visible: false }, { visible: false }, { visible: false }];
-    const { batch, duration_s, tokens_s } = now;
-    const { ink, card } = this.stage.palette.token;
-    const look = { xanchor: batch, visible: true, fillcolor: card, line: { color: ink, width: 2 } };
-    return [
-      { x0: batch, x1: batch, visible: true },
-      { ...look, yanchor: 1000 * duration_s },
-      { ...look, yanchor: tokens_s },
-    ];
+    const scene = this.sceneOf(costs);
+    const { token } = this.stage.palette;
+    this.chart.figure.layout = laidOut(this.layout, scene, token);
+    this.chart.draw((trace) => filled(trace, scene, token));
+    this.list(scene);
   }
 
   /**
    * @param {Costs} costs
-   * @param {number} context
-   * @param {Limits} limits
+   * @returns {Scene}
    */
-  tell(costs, context, limits) {
-    this.slider.value = String(placeOf(context));
-    this.slider.style.setProperty("--at", `${placeOf(context)}%`);
-    this.slider.setAttribute("aria-valuetext", `${context.toLocaleString("en")} tokens`);
-    write(part(this.card, "output"), `${context.toLocaleString("en")} tokens`);
-    part(this.card, "button").hidden = this.chosen === null;
-    write(part(this.card, "[data-focused]"), inner(this.stage.labelOf(this.stage.state.run)));
-    part(this.card, ".limits").replaceChildren(...LIMITS.map((limit) => itemOf(limit, limits, costs)));
-    write(part(this.card, ".verdict"), verdictOf(costs, limits));
+  sceneOf(costs) {
+    const { runs } = this.stage.costs;
+    const all = mapped(runs, (each) => limitsOf(each, this.contextOf(each)));
+    const most = widest(Object.values(all));
+    const curves = mapped(runs, (each, run) => curveOf(each, this.contextOf(each), all[run].memory, most));
+    const focus = this.stage.state.run;
+    const { clientWidth: width, clientHeight: height } = this.chart.box;
+    const slo_ms = costs.scenario.slo_tpot_ms;
+    return { curves, curve: curves[focus], limits: all[focus], slo_ms, most, width, height };
+  }
+
+  move() {
+    this.chart.follow(() => this.places());
+    part(this.card, ".now").hidden = !stepAt(this.stage)?.batch;
+    if (!this.stage.playhead.isPlaying) this.describe();
+  }
+
+  /** Where the chosen batch size is, and the current step. */
+  places() {
+    const { ink, card } = this.stage.palette.token;
+    const [r, now] = [this.reading, stepAt(this.stage)];
+    const dot = { visible: Boolean(r), xanchor: r?.users, fillcolor: ink, line: { color: card, width: 1.5 } };
+    const ring = { visible: Boolean(now?.batch), xanchor: now?.batch, line: { color: ink, width: 2 } };
+    return [
+      { x0: r?.users, x1: r?.users, visible: Boolean(r) },
+      { ...dot, yanchor: r?.tokens_s },
+      { ...dot, yanchor: r?.step_ms },
+      { ...ring, yanchor: now?.tokens_s },
+      { ...ring, yanchor: 1000 * (now?.duration_s ?? 0) },
+    ];
+  }
+
+  /** All words and numbers, and the marker. */
+  tell() {
+    const { costs, card, knobs } = this;
+    if (!costs) return;
+    const context = this.contextOf(costs);
+    const limits = limitsOf(costs, context);
+    const most = widest(Object.values(this.stage.costs.runs).map((each) => limitsOf(each, this.contextOf(each))));
+    const users = Math.min(most, knobs.users ?? Math.max(1, Math.min(limits.slots, limits.memory)));
+    knobs.show(users, context, most);
+    const before = JSON.stringify(this.reading);
+    this.reading = readingOf(costs, users, context, limits);
+    this.write(costs, limits, this.reading);
+    this.chart.follow(() => this.places(), 0);
     this.describe();
+    if (JSON.stringify(this.reading) !== before) this.stage.dispatchEvent(new Event("readings"));
+    card.toggleAttribute("data-past-memory", users > limits.memory);
+  }
+
+  /**
+   * @param {Costs} costs
+   * @param {Limits} limits
+   * @param {Reading} reading
+   */
+  write({ kind, scenario }, limits, reading) {
+    const { card } = this;
+    const texts = textsOf(reading, scenario);
+    for (const node of card.querySelectorAll("[data-says]")) write(node, texts[node.getAttribute("data-says") ?? ""]);
+    for (const node of /** @type {NodeListOf<HTMLElement>} */ (card.querySelectorAll("[data-limit]")))
+      write(node, limitText(limits[/** @type {keyof Limits} */ (node.dataset.limit)]));
+    for (const node of card.querySelectorAll("[data-drafts]"))
+      node.toggleAttribute("hidden", scenario.num_speculative_tokens === 0);
+    part(card, ".formulas").hidden = kind === "unit";
+    write(part(card, ".verdict"), verdictOf(kind, limits, reading.users));
+    write(part(card, "[data-focused]"), inner(this.stage.labelOf(this.stage.state.run)));
   }
 
   /** The description twin. */
   describe() {
-    const { costs } = this;
-    if (!costs) return;
-    const context = this.chosen ?? typicalContext(costs.scenario);
-    const one = pointAt(costs, 1, context);
-    const now = this.now();
-    const step = now
-      ? `Step ${now.step} decodes ${now.batch} requests${now.prefill ? ` beside ${now.prefill} prompt tokens` : ""} in ` +
-        `${(1000 * now.duration_s).toFixed(2)} ms.`
-      : "No step runs.";
-    const text =
-      `${this.stage.labelOf(this.stage.state.run)}, ${context} tokens of context. One request: ` +
-      `${(1000 * one.step_s).toFixed(2)} ms a step, ${one.tokens_s.toFixed(0)} tokens a second. ${step}`;
-    write(part(this.card, "[data-twin]"), text);
+    if (!this.reading) return;
+    write(part(this.card, "[data-twin]"), twinOf(this.stage, this.reading));
   }
 
   /**
    * The table view.
-   * @param {Record<string, Curve>} curves
-   * @param {Record<string, Limits>} limits
-   * @param {number} most
+   * @param {Scene} scene
    */
-  list(curves, limits, most) {
+  list({ curves, most }) {
     const runs = Object.keys(curves);
-    const heads = ["requests", ...runs.flatMap((run) => [`${this.stage.labelOf(run)}: ms`, "tokens/s"])];
+    const heads = ["users", ...runs.flatMap((run) => [`${this.stage.labelOf(run)}: ms`, "tokens/s"])];
     const rows = ROWS.filter((batch) => batch <= most).map((batch) => [
       batch.toLocaleString("en"),
-      ...runs.flatMap((run) => cellsOf(curves[run].at(batch), batch <= limits[run].memory)),
+      ...runs.flatMap((run) => cellsOf(curves[run], batch)),
     ]);
     part(this.card, ".table-scroll").replaceChildren(tableOf("Step time and throughput by batch size", heads, rows));
   }
 }
 
 /**
- * @param {(typeof LIMITS)[number]} limit
- * @param {Limits} limits
- * @param {Costs} costs
+ * @param {import("../batchchart.js").Curve} curve
+ * @param {number} batch
  */
-function itemOf({ name, words }, limits, costs) {
-  const batch = limits[name];
-  const value = batch === null ? "never" : batch.toLocaleString("en");
-  const sign = element("i", { class: name, "aria-hidden": "true" });
-  return element("li", {}, sign, element("b", { "data-limit": name }, value), ` ${words(limits, costs)}`);
+function cellsOf({ at, points }, batch) {
+  if (batch > (points.at(-1)?.batch ?? 0)) return ["does not fit", "–"];
+  const { step_s, tokens_s } = at(batch);
+  return [ms(1000 * step_s), Math.round(tokens_s).toLocaleString("en")];
 }
-
-/**
- * Which limit is the first.
- * @param {Costs} costs
- * @param {Limits} limits
- */
-function verdictOf({ kind, memory }, limits) {
-  if (kind === "unit") return "Every step takes one second here, so the batch size does not matter to it.";
-  if (memory.missing_bytes > 0) return "The model does not fit, so there is no room for any request.";
-  const reached = LIMITS.filter(({ name }) => name !== "slots" && limits[name] !== null);
-  const [first] = reached.sort((x, y) => Number(limits[x.name]) - Number(limits[y.name]));
-  const until = Number(limits[first.name]);
-  const slots = limits.slots < until ? ` There are ${limits.slots.toLocaleString("en")} slots.` : "";
-  return `Batching is cheap up to ${until.toLocaleString("en")} requests; then ${ENDS[first.name]}${slots}`;
-}
-
-const ENDS = {
-  kv: "the KV cache costs as much bandwidth as the weights.",
-  compute: "the GPU computes as fast as it can.",
-  memory: "memory is full and requests wait.",
-  slo: "each user's tokens come slower than the SLO allows.",
-  slots: "",
-};
-
-/**
- * @param {Point} point
- * @param {boolean} fits
- */
-const cellsOf = ({ step_s, tokens_s }, fits) =>
-  fits ? [(1000 * step_s).toFixed(2), Math.round(tokens_s).toLocaleString("en")] : ["does not fit", "–"];
-
-/** @param {number} place of the slider */
-const contextAt = (place) => Math.round(16 * (LONGEST / 16) ** (place / SLIDER_STEPS));
-
-/** @param {number} context */
-const placeOf = (context) => Math.round((SLIDER_STEPS * Math.log(Math.max(16, context) / 16)) / Math.log(LONGEST / 16));
 
 /**
  * @template T, U
