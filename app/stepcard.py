@@ -17,9 +17,9 @@ from sim.run import Run
 LEAST_PERCENT = 0.7
 BOUNDS = ("the weights", "the KV cache", "compute", "communication", "overhead")
 BOUND_SENTENCES = (
-    "Reading the weights takes longer than computing {tokens} tokens: one more request costs next to nothing.",
+    "Reading the weights takes longer than computing {tokens}: one more request costs next to nothing.",
     "Reading the KV cache of {context} tokens of context takes longest: every request in the batch costs its share.",
-    "Computing {tokens} tokens takes longer than reading the weights: more tokens in a step now cost time.",
+    "Computing {tokens} takes longer than reading the weights: more tokens in a step now cost time.",
     "The GPUs wait for each other's results longest.",
     "Starting kernels and preparing the batch takes longest.",
 )
@@ -122,9 +122,9 @@ def bound_sentence(run: Run, step: int) -> str:
     """What it means that this bound the step."""
     if run.scenario.server.cost == "unit":
         return "Every step takes one second here, so that steps can be counted."
-    context = int(run.steps["decode_context"][step])
+    context, tokens = int(run.steps["decode_context"][step]), _tokens(run, step)
     return BOUND_SENTENCES[int(run.steps["bound"][step])].format(
-        tokens=f"{_tokens(run, step):,}", context=f"{context:,}"
+        tokens=f"{tokens:,} token{'s' if tokens != 1 else ''}", context=f"{context:,}"
     )
 
 

@@ -22,7 +22,7 @@ class Wastes:
     | held_slot_share | share of slot-time; the metric of that name | continuous batching |
     | kv_unused_share | share of the KV memory that requests had reserved, over time | paging |
     | repeated_tokens, of prefill_tokens | tokens that were computed before | prefix caching |
-    | longest_pause_s | s between two tokens of a request | chunked prefill |
+    | frozen_s | s of all streams together in pauses that other prompts made too long | chunked prefill |
     | reads_per_token | passes over the weights for each output token | speculative decoding, larger batches |
     """
 
@@ -30,7 +30,7 @@ class Wastes:
     kv_unused_share: float | None
     prefill_tokens: int
     repeated_tokens: int
-    longest_pause_s: float | None
+    frozen_s: float
     reads_per_token: float | None
 
 
@@ -45,6 +45,9 @@ def wastes_of(run: Run) -> Wastes:
     repeated_tokens: tokens of prompt chunks whose text, from its first token on, an earlier chunk or step had computed
     already, for this request (before a preemption) or for another (a shared beginning).
 
+    frozen_s = sum of the gaps between two tokens of a request that are longer than the SLO for a token and in which
+    prompt tokens of others were computed; gaps in which it was preempted do not count.
+
     reads_per_token = steps / output tokens. A draft model's own passes do not count, for they read other weights.
 
     Examples
@@ -56,10 +59,10 @@ def wastes_of(run: Run) -> Wastes:
     >>> alike = {"load": "burst", "cost": "unit", "max_num_seqs": 1, "prompt_list": "40,40", "output_list": "2,2"}
     >>> run = simulate(scenario_from({**alike, "shared_prefix_tokens": 32, "prefix_cache": "off"}))
     >>> wastes = wastes_of(run)
-    >>> wastes.repeated_tokens, wastes.longest_pause_s, wastes.reads_per_token
-    (32, 1.0, 1.0)
+    >>> wastes.repeated_tokens, wastes.frozen_s, wastes.reads_per_token
+    (32, 0.0, 1.0)
     """
-    replay, texts = run.new_replay(), Texts(run)
+    replay, texts, pauses = run.new_replay(), Texts(run), Pauses(run)
     reserved = unused = 0.0
     repeated = 0
     for duration_s in run.steps["duration_s"].tolist():
@@ -68,13 +71,13 @@ def wastes_of(run: Run) -> Wastes:
         reserved, unused = reserved + duration_s * room, unused + duration_s * (room - filled)
         for row in replay.planned.rows:
             repeated += texts.compute(row.request, row.before, row.tokens - abs(row.drafts))
-    gap_s, counts = run.gaps()
+        pauses.pass_step(replay)
     return Wastes(
         held_slot_share=run.metrics()["held_slot_share"],
         kv_unused_share=ratio(unused, reserved),
         prefill_tokens=int(run.steps["prefill"].sum()),
         repeated_tokens=repeated,
-        longest_pause_s=float(gap_s[counts > 0].max()) if (counts > 0).any() else None,
+        frozen_s=pauses.frozen_s,
         reads_per_token=ratio(len(run.steps), float(run.results["outputs"].sum())),
     )
 
@@ -124,3 +127,35 @@ class Texts:
             return -1, 0
         request = text - self._roots
         return self._parent[request], min(tokens, self._common[request])
+
+
+class Pauses:
+    """Time of streams in gaps that the prompts of others made longer than the SLO for a token.
+
+    Parameters
+    ----------
+    run : Run
+        Its clock, prompt tokens and SLO.
+    """
+
+    def __init__(self, run: Run) -> None:
+        self.frozen_s = 0.0
+        self._limit_s = [run.scenario_at(step).slo.slo_tpot_ms / 1000 for step in range(len(run.steps))]
+        self._ends_s = run.ends_s().tolist()
+        self._prompts = run.steps["prefill"].cumsum().tolist()
+        self._last: dict[int, int] = {}  # request -> step that brought its last token
+
+    def pass_step(self, replay: Replay) -> None:
+        """Take the tokens of the step that a replay is at."""
+        step = replay.step
+        for request in replay.planned.preempted:
+            self._last.pop(request, None)
+        for row in replay.planned.rows:
+            if row.samples:
+                self._take(self._last.get(row.request, step), step)
+                self._last[row.request] = step
+
+    def _take(self, before: int, step: int) -> None:
+        gap_s = self._ends_s[step] - self._ends_s[before]
+        if gap_s > self._limit_s[step] and self._prompts[step] > self._prompts[before]:
+            self.frozen_s += gap_s

@@ -12,6 +12,8 @@ const MODULES = {
   "block-table": () => import("./figures/block-table.js"),
   queue: () => import("./figures/queue.js"),
   step: () => import("./figures/step.js"),
+  "step-time": () => import("./figures/step-time.js"),
+  wastes: () => import("./figures/wastes.js"),
   course: () => import("./figures/course.js"),
   memory: () => import("./figures/memory.js"),
   streams: () => import("./figures/streams.js"),
@@ -27,7 +29,7 @@ const MODULES = {
 const WITH_BLOCKS = new Set(["kv-map", "block-table", "queue", "step", "memory", "roofline"]);
 
 /** Figures that show what follows from a formula, which is asked for with the runs. */
-const WITH_COSTS = new Set(["memory", "batch-curve", "roofline"]);
+const WITH_COSTS = new Set(["step-time", "memory", "batch-curve", "roofline"]);
 
 /** @param {string} name */
 export const needsBlocks = (name) => WITH_BLOCKS.has(name);

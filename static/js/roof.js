@@ -42,12 +42,22 @@ export function worksOf(costs, step) {
  */
 function matmulOf(work, { tokens, sampled = 0 }) {
   const token_flop = work.dense_token_flop + work.experts_token_flop;
-  const head_bytes = sampled > 0 ? work.head_bytes : 0;
-  const experts_bytes = work.experts_bytes * (1 - power(work.expert_miss, Math.trunc(tokens)));
   return {
     flop: token_flop * tokens + work.head_sampled_flop * sampled,
-    bytes: work.dense_bytes + head_bytes + experts_bytes + work.activation_token_bytes * tokens,
+    bytes: weightsBytes(work, tokens, sampled) + work.activation_token_bytes * tokens,
   };
+}
+
+/**
+ * Bytes of weights that a step reads.
+ * @param {Record<string, number>} work
+ * @param {number} tokens
+ * @param {number} sampled
+ */
+export function weightsBytes(work, tokens, sampled) {
+  const head_bytes = sampled > 0 ? work.head_bytes : 0;
+  const experts_bytes = work.experts_bytes * (1 - power(work.expert_miss, Math.trunc(tokens)));
+  return work.dense_bytes + head_bytes + experts_bytes;
 }
 
 /**
@@ -55,13 +65,26 @@ function matmulOf(work, { tokens, sampled = 0 }) {
  * @param {Record<string, number>} work
  * @param {Step} step
  */
-function attentionOf(work, { tokens, sampled = 0, decode_context = 0, prefill_context = 0, prefill_pairs = 0 }) {
-  const layers = (/** @type {number} */ amount, /** @type {number} */ rows) =>
-    work.full_layers * amount + work.sliding_layers * Math.min(amount, work.window * rows);
-  const read = layers(decode_context, sampled) + layers(prefill_context, tokens);
+function attentionOf(work, step) {
+  const { tokens, sampled = 0, decode_context = 0, prefill_pairs = 0 } = step;
   const written = tokens * (work.full_layers + work.sliding_layers);
-  return {
-    flop: work.pair_layer_flop * (layers(decode_context, sampled) + layers(prefill_pairs, tokens)),
-    bytes: work.kv_layer_bytes * (read + written),
-  };
+  const pairs = inLayers(work, decode_context, sampled) + inLayers(work, prefill_pairs, tokens);
+  return { flop: work.pair_layer_flop * pairs, bytes: kvReadBytes(work, step) + work.kv_layer_bytes * written };
 }
+
+/**
+ * Bytes of KV that a step reads.
+ * @param {Record<string, number>} work
+ * @param {Step} step
+ */
+export const kvReadBytes = (work, { tokens, sampled = 0, decode_context = 0, prefill_context = 0 }) =>
+  work.kv_layer_bytes * (inLayers(work, decode_context, sampled) + inLayers(work, prefill_context, tokens));
+
+/**
+ * An amount in all layers; those with a sliding window see less of it.
+ * @param {Record<string, number>} work
+ * @param {number} amount
+ * @param {number} rows
+ */
+const inLayers = (work, amount, rows) =>
+  work.full_layers * amount + work.sliding_layers * Math.min(amount, work.window * rows);

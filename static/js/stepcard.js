@@ -12,13 +12,14 @@ import { price } from "./cost.js";
 import { seriesOf } from "./palette.js";
 
 const LEAST_PERCENT = 0.7;
-const DRIFT_US = 40;
+/** How far a price may be from the time of its step on the clock of the stream. */
+export const DRIFT_US = 40;
 const BOUND_NAMES = ["the weights", "the KV cache", "compute", "communication", "overhead"];
 
 const BOUND_SENTENCES = [
-  "Reading the weights takes longer than computing {tokens} tokens: one more request costs next to nothing.",
+  "Reading the weights takes longer than computing {tokens}: one more request costs next to nothing.",
   "Reading the KV cache of {context} tokens of context takes longest: every request in the batch costs its share.",
-  "Computing {tokens} tokens takes longer than reading the weights: more tokens in a step now cost time.",
+  "Computing {tokens} takes longer than reading the weights: more tokens in a step now cost time.",
   "The GPUs wait for each other's results longest.",
   "Starting kernels and preparing the batch takes longest.",
 ];
@@ -96,7 +97,8 @@ export function boundSentence({ run, position }) {
   if (run.scenario.cost === "unit") return "Every step takes one second here, so that steps can be counted.";
   const tokens = run.steps.prefill[position] + run.steps.decode[position];
   const context = run.hasBlocks ? count(run.steps.decode_context[position]) : "all the";
-  return BOUND_SENTENCES[run.steps.bound[position]].replace("{tokens}", count(tokens)).replace("{context}", context);
+  const computed = `${count(tokens)} token${tokens === 1 ? "" : "s"}`;
+  return BOUND_SENTENCES[run.steps.bound[position]].replace("{tokens}", computed).replace("{context}", context);
 }
 
 /**

@@ -9,14 +9,16 @@
  * @property {number | null} unused share of the KV memory that requests had reserved, over time
  * @property {number} prefill tokens of prompts that were computed
  * @property {number} repeated those of them that had been computed before
+ * @property {number} frozen time of all streams together in pauses that the prompts of others made too long [us]
  * @property {number | null} pause longest time between two tokens of a request [us]
  * @property {number | null} reads passes over the weights for each output token
  */
 import { schedule, update } from "./fold.js";
+import { scenarioAt } from "./fork.js";
 import { tokensOf } from "./kvcells.js";
-import { outputsOf } from "./outputs.js";
 import { firstFrame } from "./start.js";
 import { streamsOf } from "./streams.js";
+import { tallyOf } from "./tally.js";
 import { Texts } from "./texts.js";
 
 /** @type {WeakMap<Run, Wastes>} */
@@ -39,11 +41,11 @@ export function wastesOf(run) {
  * @returns {Wastes}
  */
 function count(run) {
-  const outputs = outputsOf(run);
+  const { outputs } = tallyOf(run);
   const tokens = run.count ? outputs[run.count - 1] : 0;
   const { worst } = streamsOf(run);
   return {
-    ...memoryAndPrompts(run),
+    ...foldedOf(run),
     held: run.metrics.held_slot_share,
     pause: worst ? worst.to - worst.from : null,
     reads: tokens > 0 ? run.count / tokens : null,
@@ -51,10 +53,11 @@ function count(run) {
 }
 
 /** @param {Run} run */
-function memoryAndPrompts(run) {
+function foldedOf(run) {
   const frame = firstFrame(run);
   const texts = new Texts(run);
   const tables = new Tables();
+  const pauses = new Pauses(run);
   let [reserved, unused, prefill, repeated] = [0, 0, 0, 0];
   for (let s = 0; s < run.count; s++) {
     schedule(frame);
@@ -68,9 +71,10 @@ function memoryAndPrompts(run) {
         repeated += texts.compute(seat.request, seat.computed, seat.scheduled - Math.abs(seat.drafts));
     }
     prefill += run.steps.prefill[s];
+    pauses.pass(frame);
     update(frame);
   }
-  return { unused: reserved > 0 ? unused / reserved : null, prefill, repeated };
+  return { unused: reserved > 0 ? unused / reserved : null, prefill, repeated, frozen: pauses.frozen };
 }
 
 /** Sizes of block tables, also where a run came without block ids. */
@@ -95,5 +99,35 @@ class Tables {
     const blocks = Math.max(needed, this.blocks.get(seat.request) ?? 0);
     this.blocks.set(seat.request, blocks);
     return blocks * blockSize;
+  }
+}
+
+/** Time of streams in gaps that the prompts of others made longer than the SLO for a token. */
+class Pauses {
+  /** @param {Run} run */
+  constructor(run) {
+    this.run = run;
+    this.frozen = 0;
+    this.prompts = 0;
+    /** When a request's last token came, and the prompt tokens computed by then. @type {Map<number, {end: number, prompts: number}>} */
+    this.last = new Map();
+  }
+
+  /**
+   * Take the tokens of the step that a frame is at.
+   * @param {Frame} frame
+   */
+  pass({ position, preempted, seats }) {
+    const { run, last } = this;
+    const end = run.end_us[position];
+    const limit = 1000 * scenarioAt(run, position).slo_tpot_ms;
+    this.prompts += run.steps.prefill[position];
+    for (const request of preempted) last.delete(request);
+    for (const { request, samples } of seats.values()) {
+      if (!samples) continue;
+      const before = last.get(request);
+      if (before && end - before.end > limit && this.prompts > before.prompts) this.frozen += end - before.end;
+      last.set(request, { end, prompts: this.prompts });
+    }
   }
 }
