@@ -92,8 +92,9 @@ export class State {
     return this.pageQuery(0);
   }
 
-  /** Write the address bar. */
+  /** Write the address bar; a stage that is only a part of its page has no address. */
   write() {
+    if (this.root.tagName !== "MAIN") return;
     history.replaceState(null, "", `?${this.pageQuery()}`);
   }
 }

@@ -1,6 +1,7 @@
 /** TTFT, throughput and goodput against the load, a line per scenario; points appear as the server computes them. */
 import { Chart } from "../chart.js";
-import { Curves, tableOf, titleOf, unitOf } from "../curves.js";
+import { laidOut } from "../curvelayout.js";
+import { Curves, tableOf, unitOf } from "../curves.js";
 import { HttpProblem, readLines } from "../lines.js";
 
 /** @typedef {import("../stage.js").Stage} Stage */
@@ -9,6 +10,8 @@ const REST_MS = 500;
 const DRAW_MS = 120;
 const POINTS = 9;
 const NARROW_PX = 560;
+const PANELS = [0, 1, 2, 3];
+const FEW = [0, 2];
 const OWN = ["x", "seeds", "cross_s"];
 const NO_RATE = "All requests come at once or at listed times, so there is no rate to vary. Choose Poisson arrivals.";
 
@@ -19,7 +22,7 @@ const NO_RATE = "All requests come at once or at listed times, so there is no ra
  */
 export function mount(card, stage) {
   const curve = new LoadCurve(card, stage);
-  return { show: () => curve.want(), draw: () => curve.draw() };
+  return { show: () => curve.want(), draw: () => curve.draw(), readings: () => curve.readings() };
 }
 
 class LoadCurve {
@@ -135,11 +138,29 @@ class LoadCurve {
     this.timers.draw = 0;
     const { curves } = this;
     if (!curves.head) return;
-    this.chart.figure.layout = laidOut(this.layout, curves.head, this.chart.box.clientWidth < NARROW_PX);
-    this.chart.draw((trace) => filled(trace, curves, this.stage.palette.token));
+    const { box } = this.chart;
+    const isNarrow = box.clientWidth < NARROW_PX;
+    // Beside the words of a lesson there is room for two panels only where it is narrow.
+    const shown = isNarrow && this.card.closest(".lesson-stage") ? FEW : PANELS;
+    box.classList.toggle("stacked", isNarrow && shown === PANELS);
+    this.chart.figure.layout = laidOut(this.layout, curves.head, isNarrow ? shown : []);
+    const axes = shown.map((i) => `x${i ? i + 1 : ""}`);
+    this.chart.draw((trace) => ({
+      ...filled(trace, curves, this.stage.palette.token),
+      visible: axes.includes(trace.xaxis),
+    }));
     const runs = curves.tail ? Object.keys(curves.head.scenarios) : [];
     this.part(".curve-words").replaceChildren(...runs.map((run) => this.sentence(run)));
     this.part(".table-scroll").replaceChildren(tableOf(curves, (run) => this.stage.labelOf(run)));
+    if (curves.tail) this.stage.dispatchEvent(new Event("readings"));
+  }
+
+  /** Of each run the rate at which its median TTFT crosses the level, and the peaks of goodput and throughput. */
+  readings() {
+    const { tail } = this.curves;
+    const isOld = this.card.hasAttribute("aria-busy");
+    const runs = tail && !isOld ? Object.keys(tail.crossing.curves) : [];
+    return Object.fromEntries(runs.flatMap((run) => readingsOf(this.curves, run)));
   }
 
   /** @param {string} run */
@@ -174,6 +195,21 @@ class LoadCurve {
 }
 
 /**
+ * @param {Curves} curves complete
+ * @param {string} run
+ * @returns {[string, number | null][]}
+ */
+function readingsOf(curves, run) {
+  const { tail } = curves;
+  const served = curves.line(run, "output_tokens_per_s").bands.map(({ mean }) => mean ?? 0);
+  return [
+    [`${run}.crossing_rps`, tail?.crossing.curves[run].mean ?? null],
+    [`${run}.peak_goodput_rps`, tail?.peaks[run]?.goodput_rps ?? null],
+    [`${run}.most_tokens_s`, Math.max(0, ...served)],
+  ];
+}
+
+/**
  * What a trace shows, by its meta: the means of a run, the band around them or the peak.
  * @param {any} trace
  * @param {Curves} curves
@@ -194,36 +230,4 @@ function filled(trace, curves, token) {
     y: [...known.map((i) => bands[i].low), ...back.map((i) => bands[i].high)],
     fillcolor: token[colour],
   };
-}
-
-/**
- * The layout with its rules in place, in one column where it is narrow.
- * @param {any} layout
- * @param {import("../curves.js").Head} head
- * @param {boolean} isNarrow
- */
-function laidOut(layout, head, isNarrow) {
-  const copy = structuredClone(layout);
-  const { name, values } = head.x;
-  const own = Number(head.scenarios.a[name]);
-  const slo = head.scenarios.a.slo_ttft_ms / 1000;
-  for (const shape of copy.shapes) {
-    const isLoad = shape.xref.indexOf("domain") < 0;
-    if (isLoad) Object.assign(shape, { x0: own, x1: own, visible: own <= values[values.length - 1] });
-    else Object.assign(shape, { y0: slo, y1: slo });
-  }
-  for (const note of copy.annotations) if (!note.yref.includes("domain")) note.y = Math.log10(slo);
-  for (const key of ["xaxis", "xaxis2", "xaxis3", "xaxis4"]) copy[key].range = [0, values[values.length - 1] * 1.02];
-  if (isNarrow) stack(copy);
-  const titled = isNarrow ? ["xaxis4"] : ["xaxis3", "xaxis4"];
-  for (const key of titled) copy[key].title = { text: titleOf(name), standoff: 4 };
-  return copy;
-}
-
-/** @param {any} layout */
-function stack(layout) {
-  for (const [i, key] of ["", "2", "3", "4"].entries()) {
-    layout[`xaxis${key}`].domain = [0, 1];
-    layout[`yaxis${key}`].domain = [1 - (i + 1) * 0.25 + 0.06, 1 - i * 0.25];
-  }
 }
