@@ -23,6 +23,16 @@ STATIC_PENALTY = Section(
     speed="10",
 )
 
+PAGED_KV = Section(
+    "paged-kv",
+    "Paged KV",
+    "arrival_list=0,0.03,0.06&prompt_list=20,9,37&output_list=30,40,20&num_gpu_blocks=24&max_model_len=128"
+    "&shared_prefix_tokens=0&b.kv=contiguous&t=0.05",
+    ("block-table",),
+    (Switch("common", "All begin with the same 32 tokens", "shared_prefix_tokens=32", "shared_prefix_tokens=0"),),
+    speed="0.03",
+)
+
 MEMORY_LIMIT = Section(
     "memory-limit",
     "The KV memory limit",
@@ -45,7 +55,7 @@ TOUR = Lesson(
     title="How an LLM server batches requests",
     aim="Cause each effect with your own hand: free batching, the static penalty, paging and the memory limit.",
     minutes=10,
-    sections=(STATIC_PENALTY, MEMORY_LIMIT),
+    sections=(STATIC_PENALTY, PAGED_KV, MEMORY_LIMIT),
     sources=(ORCA, PAGED),
     teacher=(
         "Ten minutes alone, twenty-five in class: let the room guess by show of hands before each figure is touched.",

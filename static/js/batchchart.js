@@ -25,6 +25,7 @@ const NARROW_PX = 420;
 const [ABOVE_TOKENS, ABOVE_STEP] = [1.7, 1.15];
 const FLAG_PX = 14;
 const TITLE_PX = 18;
+const FREE_PX = 110;
 
 /**
  * @param {Costs} costs
@@ -129,7 +130,7 @@ export function laidOut(layout, scene, token) {
   if (limits.memory < most) copy.shapes.push(wallOf(limits.memory, most, token.idle));
   const plot = height - copy.margin.t - copy.margin.b;
   for (const flag of flags) copy.shapes.push(poleOf(flag, 1 + (TITLE_PX + flag.row * FLAG_PX) / plot));
-  copy.annotations.push(...flags.map((flag) => labelOf(flag)), freeOf(top / curve.one.tokens_s, most));
+  copy.annotations.push(...flags.map((flag) => labelOf(flag)), freeOf(top / curve.one.tokens_s, scene));
   for (const note of copy.annotations) note.bgcolor = token.card;
   return copy;
 }
@@ -217,13 +218,15 @@ const labelOf = ({ text, batch, side, row }) => ({
 });
 
 /**
- * Name of the straight line: right of where it leaves the panel, or left above it.
+ * Name of the straight line: right of where it leaves the panel, or left above it where the wall is in the way.
  * @param {number} leaves batch size there
- * @param {number} most
+ * @param {Scene} scene
  */
-function freeOf(leaves, most) {
+function freeOf(leaves, { limits, most, width }) {
   const look = { text: "if users were free", showarrow: false, font: { size: 10.5 }, xref: "x", yref: "y domain" };
-  if (leaves < 0.6 * most) return { ...look, x: leaves, xanchor: "left", xshift: 6, y: 1, yanchor: "top" };
-  const x = 0.45 * Math.min(leaves, most);
+  const room = (FREE_PX / (width - MARGIN.left - MARGIN.right)) * most;
+  const x = Math.min(0.7 * leaves, 0.45 * most);
+  if (leaves + room < Math.min(limits.memory, most) || x < room)
+    return { ...look, x: leaves, xanchor: "left", xshift: 6, y: 1, yanchor: "top" };
   return { ...look, x, xanchor: "right", xshift: -4, y: x / leaves, yanchor: "bottom" };
 }

@@ -28,7 +28,10 @@ import { Window } from "./window.js";
 
 const DETAIL_MS = 250;
 
-/** Tells `show` after runs have been drawn, `light`, `open` when figures open or close, and `fail` with an error. */
+/**
+ * Tells `show` after runs have been drawn, `readings` when more is known of them, `light`, `open` when figures open or
+ * close, and `fail` with an error.
+ */
 export class Stage extends EventTarget {
   /** @param {HTMLElement} main its dataset says what the page shows */
   constructor(main) {
@@ -185,6 +188,7 @@ export class Stage extends EventTarget {
       this.take(detailed);
       for (const [name, view] of this.views) if (needsBlocks(name)) present(view, this.scene);
       for (const [name, view] of this.views) if (needsBlocks(name)) view.move?.();
+      this.dispatchEvent(new Event("readings"));
     } catch (error) {
       if (!signal.aborted) this.fail(/** @type {Error} */ (error));
     }

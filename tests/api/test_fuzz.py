@@ -13,6 +13,7 @@ from schemathesis.specs.openapi.checks import content_type_conformance, status_c
 
 from app.main import create_app
 from app.settings import Settings
+from tests.hunting import share_of
 
 CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance]
 FILES = tuple(f"/api/v1/export/{name}" for name in ("steps.csv", "requests.csv", "run.json", "trace.json"))
@@ -48,10 +49,12 @@ CALLS += [("GET", path, NEGATIVE, 12) for path in SLOW] + [("POST", path, NEGATI
 
 
 @pytest.mark.parametrize(("method", "path", "mode", "examples"), CALLS)
-def test_every_answer_is_as_documented(schema, session, method: str, path: str, mode: GenerationMode, examples: int):
+def test_every_answer_is_as_documented(
+    schema, session, pytestconfig, method: str, path: str, mode: GenerationMode, examples: int
+):
     strategy = schema[path][method].as_strategy(generation_mode=mode)
 
-    @settings(max_examples=examples, deadline=None, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=share_of(pytestconfig, examples), deadline=None, suppress_health_check=list(HealthCheck))
     @given(strategy)
     def check(case: schemathesis.Case) -> None:
         case.call_and_validate(session=session, checks=CHECKS)

@@ -1,8 +1,11 @@
 """The paste box in the lab: what was read appears in the page, and the scenario stays until its link is opened."""
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.helpers import query, step, wait_for_picture
+
+pytestmark = pytest.mark.browser
 
 COMMAND = "vllm serve Qwen/Qwen3-8B --max_num_seqs 8 --frobnicate"
 RESULT = "Successful requests:  20\nRequest throughput (req/s):  2.00\nMean TTFT (ms):  50.00\n"

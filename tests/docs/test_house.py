@@ -51,8 +51,7 @@ def test_script_named_in_the_documentation_exists(name: str) -> None:
 
 @pytest.mark.parametrize("command", sorted({line[3] for line in README_LINES if line[:3] == ["python", "-m", "sim"]}))
 def test_readme_command_exists(command: str) -> None:
-    call = [sys.executable, "-m", "sim", command, "--help"]
-    assert subprocess.run(call, cwd=ROOT, capture_output=True, check=False).returncode == 0
+    assert CliRunner().invoke(sim_command_line, [command, "--help"]).exit_code == 0
 
 
 @pytest.mark.parametrize("document", MARKDOWN, ids=lambda path: path.relative_to(ROOT).as_posix())

@@ -16,7 +16,7 @@ import { inner } from "../focus.js";
  * @typedef {import("../batchchart.js").Scene} Scene
  */
 
-const DRAW_MS = 40;
+const DRAW_MS = 16;
 const ROWS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096];
 
 /**
