@@ -58,7 +58,8 @@ class BatchCurve {
     this.timer = 0;
     /** @type {Reading | null} */
     this.reading = null;
-    this.knobs = new Knobs(card, (what) => (what === "users" ? this.tell() : this.draw()));
+    this.chart.placed = () => this.places();
+    this.knobs = new Knobs(card, (what) => (what === "users" ? this.mark() : this.draw()));
     /** Term that was lit before the pointer or the focus came to another. @type {string | null | undefined} */
     this.litBefore = undefined;
     for (const event of ["pointerover", "focusin"]) card.addEventListener(event, ({ target }) => this.light(target));
@@ -84,6 +85,12 @@ class BatchCurve {
 
   /** @param {Costs} costs */
   contextOf = ({ scenario }) => this.knobs.context ?? typicalContext(scenario);
+
+  /** Another batch size: the curves stay. */
+  mark() {
+    this.tell();
+    this.chart.follow(() => this.places(), 0);
+  }
 
   /** The words at once, the chart as often as it can follow. */
   draw() {
@@ -138,7 +145,7 @@ class BatchCurve {
     ];
   }
 
-  /** All words and numbers, and the marker. */
+  /** All words and numbers. */
   tell() {
     const { costs, card, knobs } = this;
     if (!costs) return;
@@ -150,7 +157,6 @@ class BatchCurve {
     const before = JSON.stringify(this.reading);
     this.reading = readingOf(costs, users, context, limits);
     this.write(costs, limits, this.reading);
-    this.chart.follow(() => this.places(), 0);
     this.describe();
     if (JSON.stringify(this.reading) !== before) this.stage.dispatchEvent(new Event("readings"));
     card.toggleAttribute("data-past-memory", users > limits.memory);
