@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from app.gallery import FIGURE_BY_NAME
-from app.params import parse_query
+from app.params import parse_query, read_query
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +62,12 @@ class Section:
         Names of the gallery, the main one first.
     speed : str
         How fast it plays at first, one of the speeds of the transport.
+    batch : (int, int) or None
+        Users and context that the batch curve begins with.
+    labels : tuple of (run, name)
+        What the runs are called where the reader's switches would make their usual names wrong.
+    is_still : bool
+        The figures have nothing to play.
     """
 
     name: str
@@ -70,11 +76,23 @@ class Section:
     figures: tuple[str, ...] = ()
     knobs: tuple[Slider | Switch, ...] = ()
     speed: str = "1"
+    batch: tuple[int, int] | None = None
+    labels: tuple[tuple[str, str], ...] = ()
+    is_still: bool = False
+
+    @property
+    def opens_s(self) -> float:
+        """Time at which the stage opens [s]."""
+        return read_query(parse_query(self.query)).t or 0
 
     @property
     def has_transport(self) -> bool:
         """Whether the stage needs a transport of its own: the timeline brings one."""
-        return "timeline" not in self.figures and any(FIGURE_BY_NAME[name].is_timed for name in self.figures)
+        return (
+            not self.is_still
+            and "timeline" not in self.figures
+            and any(FIGURE_BY_NAME[name].is_timed for name in self.figures)
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,14 +11,15 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from app import batching, demand
+from app import batching, blocktally, demand
+from app.batchview import batch_view
 from app.errors import Problem, problem_of
 from app.fields import Choice
 from app.lab import stage_view
 from app.lessons import LESSON_BY_SLUG, LESSONS
 from app.lessons.tour import TOUR
 from app.numbers import MISSING, Missing, RunNumbers, around, nearest, number, numbers_of, reading
-from app.params import Views, parse_query, read_query
+from app.params import VIEW_BY_NAME, Views, parse_query, read_query
 from app.runs import runs_of
 from app.sections import Lesson, Section
 from app.service import Service
@@ -44,6 +45,11 @@ class SectionView:
     numbers: Mapping[str, Any]
     query: str = ""
     problem: str = ""
+
+    @property
+    def scenarios(self) -> str:
+        """The query without its view, every parameter that the section names in it."""
+        return urlencode([(k, v) for k, v in parse_query(self.query) if k not in VIEW_BY_NAME], safe=",:")
 
     @property
     def pre(self) -> str:
@@ -102,6 +108,7 @@ async def _lesson_page(request: Request, lesson: Lesson, up: str) -> Response:
         around=around,
         batching=batching,
         demand=demand,
+        blocktally=blocktally,
     )
 
 
@@ -151,7 +158,14 @@ def _without_gaps(numbers: Mapping[str, RunNumbers]) -> dict[str, RunNumbers | M
 
 
 def _shown(section: Section, views: Views, runs: Mapping[str, Run], query: str) -> SectionView:
-    return SectionView(section, stage_view(views, runs, section.figures), _without_gaps(numbers_of(runs)), query)
+    stage = stage_view(views, runs, section.figures)
+    if section.batch:
+        stage = replace(stage, batch=batch_view(views.scenarios["a"], *section.batch))
+    if section.labels:
+        labels = dict(section.labels)
+        named = tuple(replace(run, label=labels[run.name], note="") for run in stage.runs)
+        stage = replace(stage, title=section.title, runs=named)
+    return SectionView(section, stage, _without_gaps(numbers_of(runs)), query)
 
 
 _STYLES = ("slider", "overview", "timeline", "transport", "frame", "gallery", "metrics", "charts", "term", "lesson")

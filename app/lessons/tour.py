@@ -2,10 +2,30 @@
 
 from __future__ import annotations
 
+from urllib.parse import urlencode
+
 from app.lessons.sources import ORCA, PAGED
 from app.presets import TWELVE
 from app.sections import Lesson, Section, Slider, Switch
 
+ONE_USER = Section(
+    "one-user",
+    "One user",
+    "load=burst&num_requests=1&prompt_tokens=512&prompt_dist=fixed&output_tokens=24&output_dist=fixed&max_num_seqs=16"
+    "&prefix_cache=off&t=0",
+    ("step-time",),
+    (Slider("prompt_tokens", "Length of the prompt", ("128", "256", "512", "1024", "2048", "4096", "8192"), "tokens"),),
+    speed="0.03",
+)
+FREE_BATCHING = Section(
+    "free-batching",
+    "Free batching",
+    "load=burst&num_requests=10&prompt_tokens=2048&prompt_dist=fixed&output_tokens=32&output_dist=fixed"
+    "&max_num_seqs=256&prefix_cache=off&t=0",
+    ("batch-curve",),
+    batch=(1, 2048),
+    is_still=True,
+)
 STATIC_PENALTY = Section(
     "static-penalty",
     "The static penalty",
@@ -50,12 +70,44 @@ MEMORY_LIMIT = Section(
     speed="3",
 )
 
+WORK = (
+    "num_requests=40&rate=6&seed=31&shared_prefix_tokens=1500&prefix_share=0.9&prompt_tokens=150&prompt_sigma=1.7"
+    "&output_tokens=120&output_sigma=0.8&max_num_seqs=8&max_model_len=16384"
+)
+NOTHING_ON = {
+    "batching": "static",
+    "kv": "contiguous",
+    "prefix_cache": "off",
+    "prefill": "whole",
+    "max_num_batched_tokens": "16384",
+    "num_speculative_tokens": "0",
+}
+FIVE_TECHNIQUES = Section(
+    "five-techniques",
+    "Five techniques, five wastes",
+    f"{WORK}&{urlencode(NOTHING_ON)}&{urlencode({f'b.{name}': value for name, value in NOTHING_ON.items()})}&t=4",
+    ("wastes", "timeline"),
+    (
+        Switch("continuous", "Continuous batching", "batching=continuous", "batching=static"),
+        Switch("paged", "Paged KV cache", "kv=paged", "kv=contiguous"),
+        Switch("prefix", "Prefix caching", "prefix_cache=shared", "prefix_cache=off"),
+        Switch(
+            "chunked",
+            "Chunked prefill",
+            "prefill=chunked&max_num_batched_tokens=512",
+            "prefill=whole&max_num_batched_tokens=16384",
+        ),
+        Switch("drafts", "Speculative decoding", "num_speculative_tokens=3", "num_speculative_tokens=0"),
+    ),
+    labels=(("a", "Yours"), ("b", "Nothing on")),
+)
+
 TOUR = Lesson(
     slug="tour",
     title="How an LLM server batches requests",
     aim="Cause each effect with your own hand: free batching, the static penalty, paging and the memory limit.",
     minutes=10,
-    sections=(STATIC_PENALTY, PAGED_KV, MEMORY_LIMIT),
+    sections=(ONE_USER, FREE_BATCHING, STATIC_PENALTY, PAGED_KV, MEMORY_LIMIT, FIVE_TECHNIQUES),
     sources=(ORCA, PAGED),
     teacher=(
         "Ten minutes alone, twenty-five in class: let the room guess by show of hands before each figure is touched.",

@@ -136,3 +136,12 @@ main.addEventListener("click", (event) => {
   section.turn(link.getAttribute("data-turn") === "next" ? 1 : -1);
 });
 watchTerms(main);
+for (const word of /** @type {NodeListOf<HTMLElement>} */ (main.querySelectorAll("[data-lights]"))) {
+  const cards = word.closest("[data-section]")?.querySelectorAll("[data-figure]") ?? [];
+  const light = (/** @type {boolean} */ is) => {
+    for (const card of cards) card.toggleAttribute("data-lit-term", is);
+    if (is) for (const card of cards) card.setAttribute("data-lit-term", word.dataset.lights ?? "");
+  };
+  for (const event of ["pointerenter", "focus", "click"]) word.addEventListener(event, () => light(true));
+  for (const event of ["pointerleave", "blur"]) word.addEventListener(event, () => light(false));
+}
