@@ -5,10 +5,11 @@ The page follows its sliders with the same formulas: `static/js/demand.js`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 
 from app.costs import memory_of
+from sim.catalog import find_model
 from sim.scenario import Scenario, Workload
 
 TYPICAL = ("fixed", "uniform", "lognormal")
@@ -74,6 +75,17 @@ def kv_bytes_per_token(scenario: Scenario) -> int:
 def kv_bytes(scenario: Scenario) -> int:
     """Bytes of the KV pool on each GPU."""
     return memory_of(scenario.server)["kv_bytes"]
+
+
+def room_tokens(scenario: Scenario) -> int:
+    """Tokens whose KV one GPU has room for if the scenario does not set the number of blocks."""
+    server = replace(scenario.server, num_gpu_blocks=None)
+    return max(kv_bytes(replace(scenario, server=server)), 0) // kv_bytes_per_token(scenario)
+
+
+def longest_text(scenario: Scenario) -> int:
+    """Longest text that the model is made for [tokens]."""
+    return find_model(scenario.server.model).max_context
 
 
 def needed_bytes(scenario: Scenario, users: int, context: int) -> int:
