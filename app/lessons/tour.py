@@ -57,7 +57,8 @@ MEMORY_LIMIT = Section(
     "memory-limit",
     "The KV memory limit",
     "load=closed&concurrency=8&num_requests=160&prompt_tokens=8192&prompt_dist=fixed&output_tokens=400"
-    "&output_dist=uniform&prefix_cache=off&max_num_seqs=64&max_model_len=32768&kv=contiguous&t=12",
+    "&output_dist=uniform&prefix_cache=off&max_num_seqs=64&max_model_len=32768&kv=contiguous&kv_cache_dtype=auto"
+    "&tensor_parallel_size=1&t=12",
     ("memory", "timeline"),
     (
         Slider("concurrency", "Users", ("8", "12", "16", "24", "32", "48", "64")),
