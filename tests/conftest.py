@@ -16,6 +16,15 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 SHARED = Path(os.environ.get("BATCHSCOPE_SHARED", ROOT.parent / "shared"))
+UNWANTED = (
+    "WebUIOmniboxPopup", "WebUIOmniboxAimPopup", "WebUIOmniboxFullPopup",
+    "AimEnabled", "AvoidCorsURLLoaderRestartOnRedirect", "AvoidUnnecessaryBeforeUnloadCheckSync",
+    "DestroyProfileOnBrowserClose", "HttpsFirstBalancedModeAutoEnable", "HttpsUpgrades", "LensOverlay", "MediaRouter",
+    "NetworkTimeServiceQuerying", "OptimizationHints", "PaintHolding", "PreconnectToSearch",
+    "ThirdPartyStoragePartitioning",
+)  # fmt: skip
+"""Each window has an address bar, though nobody sees it, with hidden pages that cost more than a page of ours: the first
+three. The switch counts once, so the rest are those that Playwright turns off."""
 CHROMIUM_FLAGS = (
     "--disable-gpu",
     "--disable-quic",
@@ -23,23 +32,37 @@ CHROMIUM_FLAGS = (
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    f"--disable-features={','.join(UNWANTED)}",
 )
+LONG_FILES = (
+    "invariants/test_runs",
+    "oracle/test_vllm_oracle",
+    "browser/test_compare",
+    "browser/test_views",
+    "browser/test_lab_controls",
+    "a11y/test_lab_axe",
+)
+"""Files that take longest: they begin first, so that no worker is left alone with one at the end."""
 
 hypothesis.settings.register_profile("ci", derandomize=True, deadline=None, database=None, print_blob=True)
+hypothesis.settings.register_profile("fewer", hypothesis.settings.get_profile("ci"), max_examples=50)
 hypothesis.settings.register_profile("fuzz", derandomize=False, deadline=None, print_blob=True)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--fuzz", action="store_true", help="new random examples on each run, instead of always the same")
-    parser.addoption("--all", action="store_true", help="also what is marked thorough: further rows of long tables")
+    parser.addoption("--all", action="store_true", help="also further rows of long tables, and more random examples")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    hypothesis.settings.load_profile("fuzz" if config.getoption("--fuzz") else "ci")
+    profile = "fuzz" if config.getoption("--fuzz") else "ci" if config.getoption("--all") else "fewer"
+    hypothesis.settings.load_profile(profile)
 
 
+@pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Without --all, further rows of long tables are left out."""
+    """Long files first; without --all, further rows of long tables are left out."""
+    items.sort(key=lambda item: not item.path.with_suffix("").as_posix().endswith(LONG_FILES))
     if config.getoption("--all"):
         return
     left_out = [item for item in items if item.get_closest_marker("thorough")]

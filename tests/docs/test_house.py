@@ -9,6 +9,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
+
+from sim.__main__ import app as command_line
 
 ROOT = Path(__file__).parents[2]
 RECORDS = (".png", ".ico", ".gz", ".woff2", ".csv")
@@ -49,9 +52,14 @@ def test_script_named_in_the_documentation_exists(name: str) -> None:
     assert (ROOT / name).is_file()
 
 
+def test_command_line_starts() -> None:
+    call = [sys.executable, "-m", "sim", "--help"]
+    assert subprocess.run(call, cwd=ROOT, capture_output=True, check=False).returncode == 0
+
+
 @pytest.mark.parametrize("command", sorted({line[3] for line in README_LINES if line[:3] == ["python", "-m", "sim"]}))
 def test_readme_command_exists(command: str) -> None:
-    assert CliRunner().invoke(sim_command_line, [command, "--help"]).exit_code == 0
+    assert CliRunner().invoke(command_line, [command, "--help"]).exit_code == 0
 
 
 @pytest.mark.parametrize("document", MARKDOWN, ids=lambda path: path.relative_to(ROOT).as_posix())

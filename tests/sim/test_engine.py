@@ -20,6 +20,7 @@ from sim.engine.setup import least_log_sizes
 from sim.recorder import Recorder
 from sim.run import Session, simulate
 from sim.scenario import scenario_from
+from tests.rows import some_always
 from tests.sim.axes import AXES, BASE
 from tests.sim.records import CASES, RANDOM_RUNS, assert_equal_bytes, random_settings, run_columns
 
@@ -101,7 +102,7 @@ def progress(state):
     return int(state.count.steps), int(state.count.waiting), int(state.count.events)
 
 
-@pytest.mark.parametrize("name", AXES)
+@pytest.mark.parametrize("name", some_always(AXES, 2))
 def test_room_that_a_step_asks_for_is_enough(name):
     """Each step gets the smallest logs with which the engine takes it, and writes nothing behind them."""
     session = Session(scenario_from(AXES[name]))
