@@ -23,8 +23,8 @@ UNWANTED = (
     "NetworkTimeServiceQuerying", "OptimizationHints", "PaintHolding", "PreconnectToSearch",
     "ThirdPartyStoragePartitioning",
 )  # fmt: skip
-"""Each window has an address bar, though nobody sees it, with hidden pages that cost more than a page of ours: the first
-three. The switch counts once, so the rest are those that Playwright turns off."""
+"""Hidden pages of the address bar that each window has though nobody sees it, which cost more than a page of ours: the
+first three. The switch counts once, so the rest are those that Playwright turns off."""
 CHROMIUM_FLAGS = (
     "--disable-gpu",
     "--disable-quic",
