@@ -1,6 +1,10 @@
-/** The page's one playhead. It is a time; it plays, stops at the end, and tells whoever listens. */
+/**
+ * A playhead of a stage. It is a time; it plays, stops at the end, and tells whoever listens. Where motion is unwelcome it
+ * plays in steps, two a second.
+ */
 
 const US = 1e6;
+const CALM_MS = 500;
 
 export class Playhead extends EventTarget {
   constructor() {
@@ -49,7 +53,12 @@ export class Playhead extends EventTarget {
   /** @param {number} now */
   tick(now) {
     if (!this.isPlaying) return;
-    const passed = Math.min(100, Math.max(0, now - this.last));
+    const isCalm = matchMedia("(prefers-reduced-motion: reduce)").matches;
+    if (isCalm && now - this.last < CALM_MS) {
+      this.frame = requestAnimationFrame(this.tick);
+      return;
+    }
+    const passed = Math.min(isCalm ? CALM_MS : 100, Math.max(0, now - this.last));
     this.last = now;
     this.seek(this.at + passed * this.speed * (US / 1000));
     if (this.at >= this.end) this.pause();
