@@ -27,6 +27,8 @@ class Tally:
         Places with keys and values once the step is done; shared ones count once.
     internal_tokens, external_tokens : int
         Places that are held and not used; free places that are too few in a row for a reservation.
+    fit_more : int or None
+        Requests of the size of those that run that would fit beside them; None: there are none to go by.
     spared_copies : int
         Blocks that there would be more of without sharing.
     blocks_of : mapping of int to int
@@ -40,6 +42,7 @@ class Tally:
     reserved_tokens: int
     internal_tokens: int
     external_tokens: int
+    fit_more: int | None
     used_blocks: int
     free_blocks: int
     cached_blocks: int
@@ -81,6 +84,7 @@ def _tally(run: Run, frame: Frame) -> Tally:
         reserved_tokens=len(holders) * size,
         internal_tokens=internal,
         external_tokens=run.plan.usable_blocks % region * size if region else 0,
+        fit_more=_more(frame.free_blocks, region, len(rows), len(holders)),
         used_blocks=len(holders),
         free_blocks=frame.free_blocks,
         cached_blocks=0 if region else frame.cached_blocks,
@@ -89,6 +93,12 @@ def _tally(run: Run, frame: Frame) -> Tally:
         blocks_of=Counter({row.request: len(row.blocks) for row in rows}),
         holders=holders,
     )
+
+
+def _more(free: int, region: int, requests: int, blocks: int) -> int | None:
+    if region:
+        return free // region
+    return free * requests // blocks if blocks else None
 
 
 def _tokens(row: Row) -> int:

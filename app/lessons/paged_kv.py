@@ -11,7 +11,7 @@ SMALL = "block_size=8&cost=unit"
 BLOCKS = Section(
     "blocks",
     "Blocks and their table",
-    "arrival_list=0,2,5&prompt_list=20,9,27&output_list=30,40,20&num_gpu_blocks=41&max_model_len=96&prefix_cache=off"
+    "arrival_list=0,2,5&prompt_list=20,9,27&output_list=26,26,14&num_gpu_blocks=31&max_model_len=96&prefix_cache=off"
     f"&{SMALL}&t=8.5",
     ("block-table",),
     (Slider("block_size", "Tokens in a block", ("4", "8", "16", "32"), "tokens"),),

@@ -68,7 +68,11 @@ class BlockTable {
     this.runs = Object.fromEntries(entries.map(([name, run]) => [name, this.viewOf(name, run)]));
     this.box.replaceChildren(...Object.values(this.runs).map(({ root }) => root));
     const kinds = entries.map(([, run]) => (run.facts.reserved_blocks ? "contiguous" : "paged"));
-    part(this.card, ".bt-key").dataset.kv = [...new Set(kinds)].join(" ");
+    const isOff = entries.every(([, run]) => run.scenario.prefix_cache === "off");
+    Object.assign(part(this.card, ".bt-key").dataset, {
+      kv: [...new Set(kinds)].join(" "),
+      cache: isOff ? "off" : "on",
+    });
   }
 
   /**
@@ -173,7 +177,7 @@ class RunBlocks {
     this.more = element("b", {});
     this.words = element("p", { class: "bt-words" });
     const head = element("p", { class: "bt-head" }, this.label, " ", this.sums, this.more);
-    this.root = element("section", { class: "bt-run" }, head, this.words, this.view.root);
+    this.root = element("div", { class: "bt-run", role: "group" }, head, this.words, this.view.root);
     /** @type {Run | null} */
     this.run = null;
     this.mark = "";
