@@ -1,4 +1,4 @@
-"""axe finds nothing on tour, lessons and contents with every stage begun, in light and dark; they fit a narrow phone."""
+"""axe finds nothing on tour, lessons and contents with every stage begun, light and dark; they fit a narrow phone."""
 
 import pytest
 from playwright.sync_api import Page, expect
