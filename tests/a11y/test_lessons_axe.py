@@ -29,5 +29,6 @@ def test_page_has_no_axe_violation_in_light_and_dark_and_fits_a_narrow_phone(pag
     assert violations(page) == []
 
     page.set_viewport_size({"width": 320, "height": 640})
-    page.wait_for_timeout(500)
-    assert page.evaluate("() => document.documentElement.scrollWidth - document.documentElement.clientWidth") <= 0
+    page.wait_for_function(
+        "() => document.documentElement.scrollWidth <= document.documentElement.clientWidth", timeout=10_000
+    )
