@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from markupsafe import Markup
 
-from sim.run import Run
-from sim.scenario import Scenario
+from sim.run import Run, simulate
+from sim.scenario import Scenario, scenario_from, settings_of
 
 UNITS: Mapping[str, tuple[float, str]] = {
     "ms": (1e3, "\u202fms"),
@@ -50,8 +51,8 @@ class Missing:
     def __iter__(self) -> Iterator[Any]:
         return iter(())
 
-    def __lt__(self, _: Any) -> bool:
-        return False
+    def __lt__(self, _: Any) -> Missing:
+        return self
 
     __gt__ = __le__ = __ge__ = __lt__
 
@@ -75,6 +76,18 @@ class RunNumbers:
 def numbers_of(runs: Mapping[str, Run]) -> dict[str, RunNumbers]:
     """Numbers of the runs by name."""
     return {name: RunNumbers(run.scenario, run, run.metrics(), run.facts) for name, run in runs.items()}
+
+
+@lru_cache(64)
+def _numbers(scenario: Scenario) -> RunNumbers:
+    return numbers_of({"a": simulate(scenario)})["a"]
+
+
+def what_if(numbers: RunNumbers | Missing, **settings: Any) -> RunNumbers | Missing:
+    """Numbers of a run with other parameters, for what a question asks before the reader has moved anything."""
+    if isinstance(numbers, Missing) or isinstance(numbers.run, Missing):
+        return MISSING
+    return _numbers(scenario_from({**settings_of(numbers.scenario), **settings}))
 
 
 def written(value: Any, unit: str = "number", digits: int | None = None) -> str:
@@ -132,13 +145,22 @@ def reading(runs: Mapping[str, RunNumbers], path: str, unit: str = "number", val
 
 
 def nearest(value: Any, options: Mapping[float, str]) -> list[tuple[str, bool]]:
-    """Options of a question as texts, and whether each is the one nearest to the engine's value, by ratio."""
-    if isinstance(value, Missing) or value <= 0:
-        return [(text, False) for text in options.values()]
+    """Options of a question as texts, and whether each is the one nearest to the engine's value, by ratio.
+
+    Without a value there is nothing to ask: no options.
+    """
+    if isinstance(value, Missing) or not value > 0:
+        return []
     right = min(options, key=lambda option: abs(math.log(option / value)))
     return [(text, option == right) for option, text in options.items()]
 
 
 def around(value: Any, unit: str, factors: tuple[float, ...]) -> list[tuple[str, bool]]:
-    """Options of a question: the engine's value among others that are so many times as large; one factor is 1."""
+    """Options of a question: the engine's value among others that are so many times as large; one factor is 1.
+
+    Without a value, or where the options would read alike, there is nothing to ask.
+    """
+    texts = {written(value * factor, unit) for factor in factors}
+    if len(texts) < len(factors) or UNKNOWN in texts:
+        return []
     return [(f"about {written(value * factor, unit)}", factor == 1) for factor in factors]

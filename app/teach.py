@@ -18,7 +18,7 @@ from app.fields import Choice
 from app.lab import stage_view
 from app.lessons import LESSON_BY_SLUG, LESSONS
 from app.lessons.tour import TOUR
-from app.numbers import MISSING, Missing, RunNumbers, around, nearest, number, numbers_of, reading
+from app.numbers import MISSING, Missing, RunNumbers, around, nearest, number, numbers_of, reading, what_if
 from app.params import VIEW_BY_NAME, Views, parse_query, read_query
 from app.runs import runs_of
 from app.sections import Lesson, Section
@@ -106,6 +106,7 @@ async def _lesson_page(request: Request, lesson: Lesson, up: str) -> Response:
         read=reading,
         nearest=nearest,
         around=around,
+        what_if=what_if,
         batching=batching,
         demand=demand,
         blocktally=blocktally,

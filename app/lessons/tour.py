@@ -16,6 +16,7 @@ ONE_USER = Section(
     ("step-time",),
     (Slider("prompt_tokens", "Length of the prompt", ("128", "256", "512", "1024", "2048", "4096", "8192"), "tokens"),),
     speed="0.03",
+    labels=(("a", "One user"),),
 )
 FREE_BATCHING = Section(
     "free-batching",
@@ -46,10 +47,17 @@ STATIC_PENALTY = Section(
 PAGED_KV = Section(
     "paged-kv",
     "Paged KV",
-    "arrival_list=0,0.03,0.06&prompt_list=20,9,37&output_list=30,40,20&num_gpu_blocks=24&max_model_len=128"
+    "arrival_list=0,0.03,0.06&prompt_list=52,41,69&output_list=20,30,10&num_gpu_blocks=24&max_model_len=128"
     "&shared_prefix_tokens=0&b.kv=contiguous&t=0.05",
     ("block-table",),
-    (Switch("common", "All begin with the same 32 tokens", "shared_prefix_tokens=32", "shared_prefix_tokens=0"),),
+    (
+        Switch(
+            "common",
+            "All three prompts begin with the same 32 tokens",
+            "shared_prefix_tokens=32&prompt_list=20,9,37",
+            "shared_prefix_tokens=0&prompt_list=52,41,69",
+        ),
+    ),
     speed="0.03",
 )
 
@@ -66,9 +74,10 @@ MEMORY_LIMIT = Section(
         Switch("paged", "Pages instead of reservations", "kv=paged", "kv=contiguous"),
         Switch("fp8", "KV cache in FP8", "kv_cache_dtype=fp8", "kv_cache_dtype=auto"),
         Switch("second", "A second GPU (tensor parallel)", "tensor_parallel_size=2", "tensor_parallel_size=1"),
-        Switch("limit", "Admit at most 12 at a time", "max_num_seqs=12", "max_num_seqs=64"),
+        Switch("limit", "Admit at most 12 at once", "max_num_seqs=12", "max_num_seqs=64"),
     ),
     speed="3",
+    labels=(("a", "Your server"),),
 )
 
 WORK = (
@@ -82,6 +91,7 @@ NOTHING_ON = {
     "prefill": "whole",
     "max_num_batched_tokens": "16384",
     "num_speculative_tokens": "0",
+    "static_rows": "dropped",
 }
 FIVE_TECHNIQUES = Section(
     "five-techniques",
@@ -111,10 +121,20 @@ TOUR = Lesson(
     sections=(ONE_USER, FREE_BATCHING, STATIC_PENALTY, PAGED_KV, MEMORY_LIMIT, FIVE_TECHNIQUES),
     sources=(ORCA, PAGED),
     teacher=(
-        "Ten minutes alone, twenty-five in class: let the room guess by show of hands before each figure is touched.",
-        "Usual belief: ten users are ten times slower. Step 2 answers it; ask what would make it true.",
-        "Usual belief: the GPU computes all the time. Let somebody find the batch size at which it does.",
-        "Ask after step 5: which remedy costs money, which costs quality, which costs nothing?",
-        "Change the GPU at the top of the page and do step 2 again: what moved, and why?",
+        "Time: 10 to 15 minutes alone, 30 in class. Let the room guess by show of hands before each figure is touched; two "
+        "minutes a step, five for the memory limit and for the five techniques.",
+        "Before it: what attention is, and that keys and values of earlier tokens are kept. Nothing about servers.",
+        "Usual belief: ten users are ten times slower. Step 2 answers it. Ask what would make it true: a context so long "
+        "that each user’s KV weighs as much as the weights.",
+        "Usual belief: the GPU computes all the time. Let somebody look for the batch at which it does; the context has to "
+        "be shortened first, or memory ends before.",
+        "After step 5, ask which remedy costs money (the second GPU), which a little quality (FP8), which nothing (pages), "
+        "and which only changes who waits (the limit).",
+        "Idealised on purpose: step 3 counts steps of equal length; step 4 has a memory of a few blocks; step 5 has users who "
+        "ask again as soon as they are answered; step 6 has eight slots. Reserving memory for the longest request is what "
+        "servers did before vLLM, no choice of today’s.",
+        "Change the GPU at the top and do step 2 again: what moved, and why? On small GPUs some questions disappear, "
+        "because there is nothing left to compare.",
+        "GB are 10⁹ bytes, GiB 2³⁰: memory is told in GiB, as vLLM’s log does, reads in GB, as bandwidth is.",
     ),
 )

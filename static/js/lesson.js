@@ -30,7 +30,7 @@ class Section {
     watchQuestions(root, LESSON);
     this.mark();
     for (const event of ["input", "change", "click", "keydown", "pointerdown"])
-      root.addEventListener(event, () => this.touched(), { capture: true });
+      root.addEventListener(event, (event) => this.touched(event), { capture: true });
   }
 
   /** The stage begins. */
@@ -46,8 +46,12 @@ class Section {
     player.start();
   }
 
-  touched() {
+  /** @param {Event} event */
+  touched(event) {
     this.tasks.isTouched = true;
+    const { target } = event;
+    if (event.type === "change" || (target instanceof Element && target.closest("[data-stage], .answer")))
+      this.root.classList.add("moved");
     this.read();
     current = this;
   }

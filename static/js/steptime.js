@@ -6,7 +6,7 @@
  * @typedef {import("./frame.js").Frame} Frame
  * @typedef {import("./costs.js").Costs} Costs
  * @typedef {object} Term
- * @property {"weights" | "kv" | "compute" | "communication" | "overhead"} name
+ * @property {"weights" | "kv" | "compute" | "meet" | "communication" | "overhead"} name
  * @property {string} label
  * @property {number} ms that it would take alone
  * @property {string} amount in words
@@ -23,7 +23,11 @@ import { kvReadBytes, weightsBytes, worksOf } from "./roof.js";
 import { DRIFT_US } from "./stepcard.js";
 import { tallyOf } from "./tally.js";
 
+const LEAST_MEET = 0.02;
+
 /**
+ * Reading and computing go on at the same time: the step takes the longer of both, what is lost where they meet, and the
+ * rest.
  * @param {Frame} frame
  * @param {Costs | undefined} costs
  * @returns {StepTime | null} null: every step takes the same by definition, or the prices are of other settings
@@ -52,6 +56,9 @@ export function stepTimeOf(frame, costs) {
     amount,
     isBound: BOUNDS[priced.bound] === name,
   });
+  const reading_s = matmul.memory_s + attention.memory_s;
+  const computing_s = matmul.compute_s + attention.compute_s;
+  const meet_s = priced.duration_s - Math.max(reading_s, computing_s) - comm_s - host_s;
   const terms = [
     term(
       "weights",
@@ -60,7 +67,10 @@ export function stepTimeOf(frame, costs) {
       `${bytesText(weights_bytes)} read once for ${wordsOf(run, position)}`,
     ),
     term("kv", "reading KV", attention.memory_s, kv_words),
-    term("compute", "computing", matmul.compute_s + attention.compute_s, flopText(flop)),
+    term("compute", "computing meanwhile", computing_s, flopText(flop)),
+    ...(meet_s > LEAST_MEET * priced.duration_s
+      ? [term("meet", "where both meet", meet_s, "they overlap, but not wholly; activations")]
+      : []),
     ...(comm_s ? [term("communication", "communication", comm_s, "between the GPUs")] : []),
     term("overhead", "the rest (host)", host_s, "starting kernels, preparing the batch"),
   ];

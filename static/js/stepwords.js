@@ -17,7 +17,10 @@ export function titleOf(frame) {
   const parts = [];
   if (prefill[position]) parts.push(`prefill of ${count(prefill[position], "token")}`);
   if (decode[position]) parts.push(`${count(decode[position], "token")} of decode`);
-  return `Step ${frame.step}: ${parts.join(" and ")}, ${timeTitle(frame)}.`;
+  const { outputs } = tallyOf(run);
+  const isOne = run.requests.output.length === 1;
+  const token = isOne ? ` (token ${outputs[position]} of the answer)` : "";
+  return `Step ${frame.step}${token}: ${parts.join(" and ")}, ${timeTitle(frame)}.`;
 }
 
 /**

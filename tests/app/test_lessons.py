@@ -12,7 +12,7 @@ from starlette.testclient import TestClient
 from app.gallery import FIGURE_BY_NAME
 from app.lessons import ALL
 from app.main import create_app
-from app.numbers import MISSING, nearest, written
+from app.numbers import MISSING, around, nearest, written
 from app.params import parse_query, read_query
 from app.sections import Lesson, Section, Slider
 from app.settings import ROOT, Settings
@@ -222,4 +222,4 @@ def test_lab_link_of_a_stage_opens_the_same_scenario_at_the_same_time(client: Te
 
 def test_what_is_missing_is_written_as_a_dash() -> None:
     assert written(MISSING.metrics["ttft_s"].p50 / 3, "ms") == "–"
-    assert nearest(MISSING.x, {1: "one", 2: "two"}) == [("one", False), ("two", False)]
+    assert nearest(MISSING.x, {1: "one", 2: "two"}) == nearest(0, {1: "one"}) == around(0.1, "count", (1, 2)) == []

@@ -209,7 +209,7 @@ class RunBlocks {
     this.view.root.hidden = !frame;
     const tally = frame && tallyOf(frame);
     write(this.sums, frame && tally ? sumsOf(tally, frame) : "");
-    write(this.more, tally && tally.fit_more !== null ? `room for ${count(tally.fit_more)} more` : "");
+    write(this.more, tally && tally.fit_more !== null ? `room for ${count(tally.fit_more)} more as they are now` : "");
     if (!frame) {
       write(this.words, "Nothing has run yet: every block is free.");
       this.said = { twin: "", rows: [] };
