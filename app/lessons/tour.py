@@ -121,20 +121,32 @@ TOUR = Lesson(
     sections=(ONE_USER, FREE_BATCHING, STATIC_PENALTY, PAGED_KV, MEMORY_LIMIT, FIVE_TECHNIQUES),
     sources=(ORCA, PAGED),
     teacher=(
-        "Time: 10 to 15 minutes alone, 30 in class. Let the room guess by show of hands before each figure is touched; two "
-        "minutes a step, five for the memory limit and for the five techniques.",
-        "Before it: what attention is, and that keys and values of earlier tokens are kept. Nothing about servers.",
-        "Usual belief: ten users are ten times slower. Step 2 answers it. Ask what would make it true: a context so long "
-        "that each user’s KV weighs as much as the weights.",
-        "Usual belief: the GPU computes all the time. Let somebody look for the batch at which it does; the context has to "
-        "be shortened first, or memory ends before.",
-        "After step 5, ask which remedy costs money (the second GPU), which a little quality (FP8), which nothing (pages), "
-        "and which only changes who waits (the limit).",
-        "Idealised on purpose: step 3 counts steps of equal length; step 4 has a memory of a few blocks; step 5 has users who "
-        "ask again as soon as they are answered; step 6 has eight slots. Reserving memory for the longest request is what "
-        "servers did before vLLM, no choice of today’s.",
-        "Change the GPU at the top and do step 2 again: what moved, and why? On small GPUs some questions disappear, "
-        "because there is nothing left to compare.",
+        (
+            "Time: 10 to 15 minutes alone, 30 in class. Let the room guess by show of hands before each figure is"
+            " touched; two minutes a step, five for the memory limit and for the five techniques."
+        ),
+        ("Before it: what attention is, and that keys and values of earlier tokens are kept. Nothing about servers."),
+        (
+            "Usual belief: ten users are ten times slower. Step 2 answers it. Ask what would make it true: a "
+            "context so long that each user’s KV weighs as much as the weights."
+        ),
+        (
+            "Usual belief: the GPU computes all the time. Let somebody look for the batch at which it does; the "
+            "context has to be shortened first, or memory ends before."
+        ),
+        (
+            "After step 5, ask which remedy costs money (the second GPU), which a little quality (FP8), which "
+            "nothing (pages), and which only changes who waits (the limit)."
+        ),
+        (
+            "Idealised on purpose: step 3 counts steps of equal length; step 4 has a memory of a few blocks; step"
+            " 5 has users who ask again as soon as they are answered; step 6 has eight slots. Reserving memory "
+            "for the longest request is what servers did before vLLM, no choice of today’s."
+        ),
+        (
+            "Change the GPU at the top and do step 2 again: what moved, and why? On small GPUs some questions "
+            "disappear, because there is nothing left to compare."
+        ),
         "GB are 10⁹ bytes, GiB 2³⁰: memory is told in GiB, as vLLM’s log does, reads in GB, as bandwidth is.",
     ),
 )
