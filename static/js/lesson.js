@@ -1,4 +1,4 @@
-/** A page of sections, each with a stage that begins when it comes near; keys and buttons lead from one to the next. */
+/** A page of sections, each with a stage that begins when it comes near or there is time for it; keys and buttons lead from one to the next. */
 import { watchButtons } from "./actions.js";
 import { Tasks, watchQuestions } from "./exercise.js";
 import { watchKeys } from "./keys.js";
@@ -10,6 +10,12 @@ import { written } from "./units.js";
 
 const NEAR = "60% 0px";
 const READ_MS = 60;
+
+/** Once there is time for it. @param {() => void} act */
+const later = (act) => (window.requestIdleCallback ?? setTimeout)(act);
+
+/** What is farther down begins one by one, each when the one before is here, so that it is there when it is come to. */
+const startNext = () => sections.find(({ place, player }) => place && !player)?.start();
 
 const main = /** @type {HTMLElement} */ (document.getElementById("main"));
 const live = /** @type {HTMLElement} */ (document.getElementById("live"));
@@ -43,6 +49,7 @@ class Section {
     watchKnobs(this.place, stage);
     for (const event of ["show", "readings", "mount", "seek"]) stage.addEventListener(event, () => this.read());
     stage.playhead.addEventListener("move", () => this.read());
+    for (const event of ["show", "fail"]) stage.addEventListener(event, () => later(startNext), { once: true });
     player.start();
   }
 
