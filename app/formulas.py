@@ -12,8 +12,8 @@ from plotly.subplots import make_subplots
 from app.figures import LOOKS, in_page, plain_layout
 
 Runs = Sequence[tuple[str, str]]
-RADII = (9, 9, 4)
-"""Of the points in the roofline: matrix products, attention, the whole step [px]."""
+RADII = (12, 9, 9)
+"""Of the points in the roofline: the whole step, attention, matrix products [px]."""
 
 
 def batch_curve_figure(runs: Runs) -> go.Figure:
@@ -98,7 +98,8 @@ def roofline_figure(runs: Runs) -> go.Figure:
 
     Notes
     -----
-    Shapes 0 to 2 are the points of the step's matrix products, its attention and all of it.
+    Shapes 0 to 2 are the points of the whole step, its attention and its matrix products. The first is larger, so that
+    it shows as a rim where the last covers it.
     """
     figure = go.Figure()
     for (name, label), (colour, dash, width) in zip(runs, LOOKS, strict=False):
@@ -122,8 +123,14 @@ def roofline_figure(runs: Runs) -> go.Figure:
     figure.update_yaxes(type="log", fixedrange=True, dtick=1, tickformat="~s", ticksuffix="", zeroline=False)
     figure.add_annotation(_title("FLOP/s of one GPU", "y domain"))
     for radius in RADII:
-        figure.add_shape(_point("y", radius))
+        figure.add_shape(_point("y", radius) | {"type": "path", "path": _circle(radius)})
     return figure
+
+
+def _circle(radius: int) -> str:
+    """A circle as four curves: on a logarithmic axis Plotly takes no negative `x0`."""
+    r, k = radius, round(0.5523 * radius, 2)
+    return f"M{-r},0C{-r},{k} {-k},{r} 0,{r}C{k},{r} {r},{k} {r},0C{r},{-k} {k},{-r} 0,{-r}C{-k},{-r} {-r},{-k} {-r},0Z"
 
 
 def _point(yref: str, radius: int) -> dict[str, Any]:

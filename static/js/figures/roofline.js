@@ -16,7 +16,7 @@ const DRAW_MS = 120;
 const SPAN = [0.1, 10_000];
 const TRAIL = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048];
 const NAMED = new Set([1, 8, 64, 512]);
-/** @type {{name: "matmul" | "attention" | "step", letter: string, words: string}[]} in the order of the shapes */
+/** @type {{name: "matmul" | "attention" | "step", letter: string, words: string}[]} the last one's shape is the lowest */
 const POINTS = [
   { name: "matmul", letter: "M", words: "matmuls" },
   { name: "attention", letter: "A", words: "attention" },
@@ -30,7 +30,12 @@ const POINTS = [
  */
 export function mount(card, stage) {
   const figure = new Roofline(card, stage);
-  return { draw: () => figure.draw(), costs: () => figure.draw(), move: () => figure.move() };
+  return {
+    draw: () => figure.draw(),
+    costs: () => figure.draw(),
+    move: () => figure.move(),
+    readings: () => figure.readings(),
+  };
 }
 
 class Roofline {
@@ -62,6 +67,7 @@ class Roofline {
     this.chart.figure.layout = laidOut(this.layout, costs);
     this.chart.draw((trace) => filled(trace, this.stage.costs.runs, costs));
     this.describe();
+    this.stage.dispatchEvent(new Event("readings"));
   }
 
   move() {
@@ -81,7 +87,7 @@ class Roofline {
   places() {
     const works = this.works();
     const { ink, card } = this.stage.palette.token;
-    return POINTS.map(({ name, letter }) => {
+    return POINTS.toReversed().map(({ name, letter }) => {
       const work = works?.[name];
       if (!work || !(work.flop > 0 && work.seconds > 0)) return { visible: false };
       const isWhole = name === "step";
@@ -94,6 +100,28 @@ class Roofline {
         label: { text: letter, font: { color: isWhole ? card : ink, size: 11, weight: 700 } },
       };
     });
+  }
+
+  /**
+   * Of the matrix products of the step at the playhead: how many FLOP for each byte, which share of the peak they reach,
+   * whether computing is their limit. Null where no step is shown.
+   * @returns {Record<string, number | null>}
+   */
+  readings() {
+    const { costs } = this;
+    if (!costs) return {};
+    const works = this.works();
+    const matmul = works?.matmul.flop ? works.matmul : null;
+    const ridge = ridgeOf(costs);
+    const intensity = matmul && matmul.flop / matmul.bytes;
+    return {
+      ridge,
+      intensity,
+      attention_intensity: works?.attention.flop ? works.attention.flop / works.attention.bytes : null,
+      is_compute_bound: intensity && Number(intensity >= ridge),
+      peak_share: matmul && matmul.flop / matmul.seconds / costs.rates.peak_flops,
+      step_s: works?.step.seconds ?? null,
+    };
   }
 
   /** What it shows, in words, and the numbers of the step. */
@@ -125,7 +153,7 @@ function sentenceOf(costs, works) {
   if (!works?.matmul.flop) return roof;
   const own = works.matmul.flop / works.matmul.bytes;
   const side = own < ridge ? "it waits for memory" : "it is bound by compute";
-  return `${roof} The matmuls of this step do ${own.toPrecision(2)}: ${side}.`;
+  return `${roof} The matmuls of this step do ${short(own)}: ${side}.`;
 }
 
 /**
