@@ -23,6 +23,7 @@ UNITS: Mapping[str, tuple[float, str]] = {
     "number": (1, ""),
     "GB": (1e-9, "\u202fGB"),
     "GiB": (2**-30, "\u202fGiB"),
+    "KiB": (2**-10, "\u202fKiB"),
     "MB": (1e-6, "\u202fMB"),
     "KB": (1e-3, "\u202fkB"),
     "TB_s": (1e-12, "\u202fTB/s"),

@@ -30,7 +30,7 @@ export function mount(card, stage) {
     draw: () => figure.draw(),
     costs: () => figure.draw(),
     move: () => figure.move(),
-    readings: () => ({ ...figure.reading }),
+    readings: () => figure.readings(),
   };
 }
 
@@ -128,6 +128,19 @@ class BatchCurve {
     this.chart.follow(() => this.places());
     part(this.card, ".now").hidden = !stepAt(this.stage)?.batch;
     if (!this.stage.playhead.isPlaying) this.describe();
+  }
+
+  /** Of the run in focus, and of each run with its name before: `b.at_memory`. @returns {Record<string, number | null>} */
+  readings() {
+    const { users, context } = this.reading ?? {};
+    if (users === undefined || context === undefined) return {};
+    const each = Object.entries(this.stage.costs.runs).flatMap(([run, costs]) =>
+      Object.entries(readingOf(costs, users, context, limitsOf(costs, context))).map(([name, value]) => [
+        `${run}.${name}`,
+        value,
+      ]),
+    );
+    return { ...Object.fromEntries(each), ...this.reading };
   }
 
   /** Where the chosen batch size is, and the current step. */
