@@ -291,7 +291,7 @@ export class Stage extends EventTarget {
     if (!module || card.hidden) return;
     const view = module.mount(card, this);
     this.views.set(name, view);
-    this.sizes.observe(card);
+    this.sizes.observe(card.querySelector("[data-box]") ?? card);
     if (needsCosts(name)) this.costs.want();
     this.dispatchEvent(new Event("mount"));
     if (!this.scene) return;
@@ -308,8 +308,8 @@ export class Stage extends EventTarget {
   /** @param {ResizeObserverEntry[]} entries */
   resized(entries) {
     if (!this.scene) return;
-    const names = entries.map((entry) => /** @type {HTMLElement} */ (entry.target).dataset.figure ?? "");
-    for (const name of names) this.redraw(this.views.get(name));
+    const cards = entries.map(({ target }) => /** @type {HTMLElement | null} */ (target.closest("[data-figure]")));
+    for (const card of cards) this.redraw(this.views.get(card?.dataset.figure ?? ""));
   }
 
   retheme() {
