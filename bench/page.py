@@ -1,11 +1,11 @@
 """Times the pages in headless Chromium: slider to painted picture, bytes of a move, frames a second; prints JSON.
 
 An input event to the second animation frame after the canvas was drawn (Performance marks of static/js/lab.js);
-compressed bytes as transferSize, before Plotly is asked for and in all; frames as the median of ten one-second counts,
-while 64 slots and 4,096 blocks play beside two charts, and while the seek slider sweeps over a run of more than 100,000
-steps; memory of that page as performance.memory after a forced collection. Of the tour: bytes before Plotly, largest contentful paint, layout shifts
-down to its end, and, with 150 ms of round trip, the time from an input on the sliders of its formulas to the second
-frame after it and the size of what the chart lags behind.
+compressed bytes as transferSize, before Plotly is asked for and in all; frames as the median of ten one-second
+counts, while 64 slots and 4,096 blocks play beside two charts, and while the seek slider sweeps over a run of more
+than 100,000 steps; memory of that page as performance.memory after a forced collection. Of the tour: bytes before
+Plotly, largest contentful paint, layout shifts down to its end, and, with 150 ms of round trip, the time from an
+input on the sliders of its formulas to the second frame after it and the size of what the chart lags behind.
 """
 
 from __future__ import annotations
