@@ -76,7 +76,7 @@ LEVERS = Section(
     "&max_num_seqs=1024&prefix_cache=off&model=llama-3.1-8b&b.model=llama-2-7b&t=0",
     ("batch-curve",),
     (Switch("fp8", "KV cache in FP8", "kv_cache_dtype=fp8", ""),),
-    batch=(16, 4096),
+    batch=(8, 4096),
     is_still=True,
 )
 
