@@ -45,15 +45,16 @@ export function curveOf(costs, context, wall, most) {
 
 /**
  * Where the x axis ends: a power of two a little beyond the walls, so that a wall is seen to move; very far walls are
- * left out.
+ * left out. What the reader has chosen stays on it.
  * @param {Limits[]} all of the runs
+ * @param {number | null} users that are chosen
  */
-export function widest(all) {
+export function widest(all, users) {
   const walls = all.map(({ memory }) => memory);
   const far = all.flatMap(({ kv, compute, slo, slots }) => [kv ?? 0, compute ?? 0, slo ?? 0, slots]);
   const near = walls.every((wall) => wall <= MOST_SHOWN / 1.04);
   const most = 1.04 * Math.max(LEAST_SHOWN, ...(near ? walls : far));
-  return Math.min(MOST_SHOWN, 2 ** Math.ceil(Math.log2(most)));
+  return Math.min(MOST_SHOWN, 2 ** Math.ceil(Math.log2(Math.max(most, users ?? 1))));
 }
 
 /**

@@ -116,7 +116,7 @@ class BatchCurve {
   sceneOf(costs) {
     const { runs } = this.stage.costs;
     const all = mapped(runs, (each) => limitsOf(each, this.contextOf(each)));
-    const most = widest(Object.values(all));
+    const most = widest(Object.values(all), this.knobs.users);
     const curves = mapped(runs, (each, run) => curveOf(each, this.contextOf(each), all[run].memory, most));
     const focus = this.stage.state.run;
     const { clientWidth: width, clientHeight: height } = this.chart.box;
@@ -164,7 +164,8 @@ class BatchCurve {
     if (!costs) return;
     const context = this.contextOf(costs);
     const limits = limitsOf(costs, context);
-    const most = widest(Object.values(this.stage.costs.runs).map((each) => limitsOf(each, this.contextOf(each))));
+    const all = Object.values(this.stage.costs.runs).map((each) => limitsOf(each, this.contextOf(each)));
+    const most = widest(all, knobs.users);
     const users = Math.min(most, knobs.users ?? Math.max(1, Math.min(limits.slots, limits.memory)));
     knobs.show(users, context, most);
     const before = JSON.stringify(this.reading);
