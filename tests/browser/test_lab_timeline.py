@@ -144,8 +144,10 @@ def test_long_run_is_panned_without_moving_the_playhead(page: Page) -> None:
     expect(page.locator("#course")).to_be_visible()
     clock = page.locator("#clock").inner_text()
     before = span(page)
+    shown = page.evaluate(SHOWN)
     page.keyboard.press("Shift+ArrowRight")
     page.keyboard.press("Shift+ArrowRight")
+    expect(page.locator("#window-text")).not_to_have_text(shown)
     page.wait_for_load_state("networkidle")
     assert span(page)[0] > before[0]
     assert page.locator("#clock").inner_text() == clock

@@ -20,8 +20,9 @@ PAGES = {
 }
 DRAWN = """(card) => {
   const isDrawn = (canvas) => {
-    const { width, height } = canvas;
-    return width && canvas.getContext("2d").getImageData(0, 0, width, height).data.some((value) => value);
+    const small = new OffscreenCanvas(16, 16).getContext("2d", { willReadFrequently: true });
+    if (canvas.width) small.drawImage(canvas, 0, 0, 16, 16);
+    return small.getImageData(0, 0, 16, 16).data.some((value) => value);
   };
   return [...card.querySelectorAll("canvas")].some(isDrawn) ||
     Boolean(card.querySelector(".chart-box[data-drawn], svg [data-block], [data-twin]:not(:empty)"));

@@ -123,13 +123,22 @@ class LoadCurve {
     this.timers.draw ||= window.setTimeout(() => this.draw(), DRAW_MS);
   }
 
+  /**
+   * What somebody types meanwhile stays.
+   * @param {string} name
+   * @param {number} value
+   */
+  fill(name, value) {
+    if (document.activeElement !== this.field(name)) this.field(name).value = String(value);
+  }
+
   /** @param {Curves} curves */
   begin(curves) {
     this.curves = curves;
     this.say("");
     const { name, values } = /** @type {import("../curves.js").Head} */ (curves.head).x;
-    this.field("low").value = String(values[0]);
-    this.field("high").value = String(values[values.length - 1]);
+    this.fill("low", values[0]);
+    this.fill("high", values[values.length - 1]);
     this.part("[data-unit]").textContent = unitOf(name) || name;
   }
 
