@@ -18,6 +18,8 @@ class Slider:
         What the places stand for, in order.
     sets : tuple of (parameter, text)
         What is set; `{}` in the text is the place's value. Without any the parameter that the slider is named after.
+    also : tuple of (parameter, texts)
+        What is set besides, with a text for each place.
     """
 
     name: str
@@ -25,10 +27,18 @@ class Slider:
     values: tuple[str, ...]
     unit: str = ""
     sets: tuple[tuple[str, str], ...] = ()
+    also: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     def settings(self, value: str) -> tuple[tuple[str, str], ...]:
         """Parameters and their values at a place."""
-        return tuple((name, text.replace("{}", value)) for name, text in self.sets or ((self.name, "{}"),))
+        place = self.values.index(value)
+        besides = tuple((name, texts[place]) for name, texts in self.also)
+        return tuple((name, text.replace("{}", value)) for name, text in self.templates) + besides
+
+    @property
+    def templates(self) -> tuple[tuple[str, str], ...]:
+        """What is set, with `{}` for the value of a place."""
+        return self.sets or ((self.name, "{}"),)
 
     def place(self, query: str) -> int:
         """Place at which the slider stands for a scenario."""

@@ -12,9 +12,17 @@ BLOCKS = Section(
     "blocks",
     "Blocks and their table",
     "arrival_list=0,2,5&prompt_list=20,9,27&output_list=26,26,14&num_gpu_blocks=31&max_model_len=96&prefix_cache=off"
-    f"&{SMALL}&t=8.5",
+    f"&{SMALL}&t=11.5",
     ("block-table",),
-    (Slider("block_size", "Tokens in a block", ("4", "8", "16", "32"), "tokens"),),
+    (
+        Slider(
+            "block_size",
+            "Tokens in a block",
+            ("4", "8", "16", "48"),
+            "tokens",
+            also=(("num_gpu_blocks", ("61", "31", "16", "6")),),  # the same 240 tokens, and block 0
+        ),
+    ),
     speed="3",
 )
 
@@ -32,7 +40,7 @@ SHARING = Section(
     "sharing",
     "Equal beginnings, shared blocks",
     "arrival_list=0,2,4&prompt_list=5,9,6&output_list=30,34,28&shared_prefix_tokens=20&num_gpu_blocks=25"
-    f"&max_model_len=128&prefix_cache=shared&{SMALL}&t=4.5",
+    f"&max_model_len=128&prefix_cache=shared&{SMALL}&t=0.5",
     ("block-table",),
     (
         Slider("shared_prefix_tokens", "Equal beginning", ("0", "8", "12", "16", "20", "24", "28", "32"), "tokens"),
@@ -56,7 +64,7 @@ EVICTION = Section(
     "seed=102&arrival_list=0,8,16,24&prompt_list=4,4,4,4&output_list=8,8,8,8&shared_prefix_tokens=24&prefix_groups=4"
     f"&num_gpu_blocks=12&max_model_len=48&{SMALL}&t=15.5",
     ("block-table",),
-    (Slider("num_gpu_blocks", "Blocks of VRAM, one never given out", ("10", "11", "12", "13", "15", "19")),),
+    (Slider("num_gpu_blocks", "Blocks of VRAM, with block 0", ("10", "11", "12", "13", "15", "19")),),
     speed="3",
 )
 
@@ -66,7 +74,7 @@ NONE_FREE = Section(
     "arrival_list=0,1,2,13&prompt_list=20,12,17,20&output_list=26,26,30,12&num_gpu_blocks=15&max_model_len=64"
     f"&prefix_cache=off&{SMALL}&max_num_seqs=4&t=20.5",
     ("block-table", "timeline"),
-    (Slider("num_gpu_blocks", "Blocks of VRAM, one never given out", ("13", "15", "17", "19", "21", "23")),),
+    (Slider("num_gpu_blocks", "Blocks of VRAM, with block 0", ("13", "15", "17", "19", "21", "23")),),
     speed="3",
 )
 

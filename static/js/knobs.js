@@ -42,6 +42,8 @@ function slide(slider, stage) {
   if (output) output.textContent = text;
   for (const [name, template] of JSON.parse(slider.dataset.sets ?? "[]"))
     stage.state.query.set(name, template.replaceAll("{}", value));
+  for (const [name, texts] of JSON.parse(slider.dataset.also ?? "[]"))
+    stage.state.query.set(name, texts[Number(slider.value)]);
 }
 
 /**

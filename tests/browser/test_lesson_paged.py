@@ -65,13 +65,15 @@ def assert_reads(section: Locator, runs: dict[str, Run], time_s: float) -> None:
 
 
 def see_blocks(section: Locator) -> None:
-    assert_reads(section, runs_of("blocks"), 8.5)
+    assert_reads(section, runs_of("blocks"), 11.5)
     step_until(section, "next", 13)
     assert_reads(section, runs_of("blocks"), 13)
     expect(section.locator('.bt-tables [aria-label="A"] .bt-id').last).to_have_text("4→13")
-    slide(section, "32")
+    slide(section, "48")
     assert_done(section, "size")
-    assert_reads(section, runs_of("blocks", block_size="32"), 13)
+    larger = runs_of("blocks", block_size="48", num_gpu_blocks="6")
+    assert_reads(section, larger, 13)
+    expect(section.locator('[data-reading="block-table.fit_more"]')).to_have_text("2")
 
 
 def see_reservation(section: Locator) -> None:
@@ -83,13 +85,15 @@ def see_reservation(section: Locator) -> None:
 
 
 def see_sharing(section: Locator) -> None:
-    assert_reads(section, runs_of("sharing"), 4.5)
+    assert_reads(section, runs_of("sharing"), 0.5)
+    step_until(section, "come", 4)
+    assert_reads(section, runs_of("sharing"), 4)
     slide(section, "24")
     assert_done(section, "third")
-    assert_reads(section, runs_of("sharing", shared_prefix_tokens="24"), 4.5)
+    assert_reads(section, runs_of("sharing", shared_prefix_tokens="24"), 4)
     section.get_by_role("switch").uncheck()
     assert_done(section, "off")
-    assert_reads(section, runs_of("sharing", shared_prefix_tokens="24", prefix_cache="off"), 4.5)
+    assert_reads(section, runs_of("sharing", shared_prefix_tokens="24", prefix_cache="off"), 4)
     expect(section.locator(".bt-key [data-kind=shared]")).to_be_hidden()
 
 
