@@ -57,7 +57,7 @@ PRICE = Section(
     "What continuous costs",
     "rate=24&num_requests=60&max_num_seqs=8&prefix_cache=off&b.batching=static",
     ("latency",),
-    (Slider("rate", "Requests a second", ("0.05", "0.1", "0.25", "0.5", "1", "2", "4", "8", "24")),),
+    (Slider("rate", "Requests a second", ("0.02", "0.05", "0.1", "0.25", "0.5", "1", "2", "4", "8", "24")),),
 )
 
 SATURATION = Section(

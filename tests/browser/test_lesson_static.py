@@ -83,8 +83,8 @@ def test_guesses_tasks_and_numbers(page: Page) -> None:
     assert_reads(head, "timeline.b.held_s", "s", metrics["held_slot_share"] * 4 * metrics["duration_s"])
     shares = {"a.metrics.padding_share": "percent", "b.metrics.padding_share": "percent"}
     slide_and_see(open_section(page, "padding"), "padding", "1000", shares)
-    tokens = {"a.metrics.tpot_s.p50": "ms", "b.metrics.itl_s.p99": "ms"}
-    slide_and_see(open_section(page, "price"), "price", "1", tokens)
+    tokens = {"a.metrics.tpot_s.p50": "ms", "b.metrics.ttft_s.p50": "s"}
+    slide_and_see(open_section(page, "price"), "price", "0.1", tokens)
     see_remedies(open_section(page, "saturation"))
     assert page.evaluate("location.search") == ""
 
