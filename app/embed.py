@@ -26,14 +26,14 @@ from app.runs import runs_of
 from app.security import CONTENT_SECURITY_POLICY
 from app.service import Service, key_of
 from app.settings import ROOT
-from app.site import fragment, is_partial, page, page_headers
+from app.site import fragment, is_partial, modules, page, page_headers
 from sim.run import Run
 from sim.scenario import ScenarioError
 
 router = APIRouter(prefix="/embed", include_in_schema=False)
 
 SVG = "image/svg+xml"
-_STYLES = ("slider", "overview", "timeline", "transport", "frame", "gallery", "metrics", "charts", "embed")
+_STYLES = ("slider", "overview", "timeline", "transport", "frame", "gallery", "charts", "embed")
 
 
 @router.get("/{name}/")
@@ -55,6 +55,7 @@ async def get_figure(request: Request, name: str) -> Response:
             lab=lab,
             figure=FIGURE_BY_NAME[name],
             styles=_styles(name),
+            modules=modules("embed.js", (name,)),
             caption=" · ".join(setup_parts(views.scenarios["a"])),
         ),
     )

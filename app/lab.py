@@ -30,6 +30,7 @@ from sim.run import Run
 from sim.scenario import Scenario, settings_of
 from sim.setup_card import Line, setup_card
 
+ALL_ROWS = 32
 CHARTS: Mapping[str, Callable[[tuple[tuple[str, str], ...]], str]] = {
     "course": course_json,
     "latency": latency_json,
@@ -110,7 +111,7 @@ def panel_view(views: Views, runs: Mapping[str, Run]) -> PanelView:
                 name=name,
                 label=names[name].label,
                 note=names[name].note,
-                slots=run.slots,
+                rows=_rows(run),
                 is_focused=name == frame.run,
                 focus_query=write_query(views.scenarios, t=t_s, run=_unless_a(name), **views.page),
             )
@@ -120,6 +121,14 @@ def panel_view(views: Views, runs: Mapping[str, Run]) -> PanelView:
         setup=_setup(views, runs),
         figures=_figures(views, t_s, frame.run),
     )
+
+
+def _rows(run: Run) -> int:
+    """Slots that a lane draws: of very many those that were used, as in static/js/figures/timeline.js."""
+    if run.slots <= ALL_ROWS:
+        return run.slots
+    busy = run.steps["running"] + run.steps["held"]
+    return min(run.slots, max(int(busy.max(initial=0)), ALL_ROWS // 2))
 
 
 def _setup(views: Views, runs: Mapping[str, Run]) -> tuple[Line, ...]:

@@ -169,7 +169,7 @@ def _shown(section: Section, views: Views, runs: Mapping[str, Run], query: str) 
     return SectionView(section, stage, _without_gaps(numbers_of(runs)), query)
 
 
-_STYLES = ("slider", "overview", "timeline", "transport", "frame", "gallery", "metrics", "charts", "term", "lesson")
+_STYLES = ("slider", "overview", "timeline", "transport", "frame", "gallery", "charts", "term", "lesson")
 
 
 def _styles(lesson: Lesson) -> list[str]:

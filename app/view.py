@@ -51,7 +51,7 @@ class RunView:
     name: str
     label: str
     note: str
-    slots: int
+    rows: int
     is_focused: bool
     focus_query: str
 

@@ -98,7 +98,7 @@ FOLLOW = """(slider) => new Promise((resolve) => {
     if (times.words && times.chart) resolve(times);
   }));
   const words = new MutationObserver(() => done("words"));
-  words.observe(card.querySelector("math"), { subtree: true, childList: true, characterData: true, attributes: true });
+  words.observe(card.querySelector(".formulas"), { subtree: true, childList: true, characterData: true, attributes: true });
   const chart = new MutationObserver(() => done("chart"));
   chart.observe(box, { subtree: true, childList: true, attributes: true });
   setTimeout(() => resolve({ words: times.words ?? 9999, chart: times.chart ?? 9999 }), 2000);

@@ -1,13 +1,11 @@
 /**
- * The scripts of the figures. What is open from the start is loaded with the page, the others when they are opened.
+ * The scripts of the figures. What is open from the start is fetched ahead by the page, the others when they are opened.
  *
  * @typedef {{mount: (card: HTMLElement, stage: import("./stage.js").Stage) => import("./stage.js").View}} Module
  */
-import * as timeline from "./figures/timeline.js";
-
 /** @type {Record<string, () => Promise<Module>>} */
 const MODULES = {
-  timeline: async () => timeline,
+  timeline: () => import("./figures/timeline.js"),
   "kv-map": () => import("./figures/kv-map.js"),
   "block-table": () => import("./figures/block-table.js"),
   queue: () => import("./figures/queue.js"),

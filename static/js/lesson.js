@@ -10,9 +10,10 @@ import { written } from "./units.js";
 
 const NEAR = "60% 0px";
 const READ_MS = 60;
+const REST_MS = 500;
 
-/** Once there is time for it. @param {() => void} act */
-const later = (act) => (window.requestIdleCallback ?? setTimeout)(act);
+/** After what is in sight, once there is time for it. @param {() => void} act */
+const later = (act) => setTimeout(() => (window.requestIdleCallback ?? setTimeout)(act), REST_MS);
 
 /** What is farther down begins one by one, each when the one before is here, so that it is there when it is come to. */
 const startNext = () => sections.find(({ place, player }) => place && !player)?.start();
