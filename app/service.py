@@ -50,7 +50,8 @@ class Service:
     Attributes
     ----------
     bodies : LRUCache
-        Whole streams as they were sent, by ETag and encoding: many open the same link at once.
+        Whole streams as they were sent, by ETag and encoding, and pages of lessons by model and GPU: many open the same
+        link at once.
     """
 
     def __init__(self, settings: Settings, traces: TraceStore) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Request
-from starlette.responses import Response
+from starlette.responses import HTMLResponse, Response
 
 from app import batching, blocktally, demand
 from app.batchview import batch_view
@@ -24,7 +24,7 @@ from app.runs import runs_of
 from app.sections import Lesson, Section
 from app.service import Service
 from app.settings import ROOT
-from app.site import modules, page
+from app.site import modules, page, page_headers
 from app.view import StageView
 from sim.catalog import find_gpu, find_model, load_gpus, load_models
 from sim.run import Run
@@ -83,7 +83,20 @@ async def _lesson_page(request: Request, lesson: Lesson, up: str) -> Response:
         machine = _machine(request.scope["query_string"])
     except ScenarioError as error:
         return page(request, "problem.html", up, 422, problem=problem_of(error), picture="", presets=())
+    service: Service = request.app.state.service
+    key = lesson.slug, urlencode(sorted(machine.items()))
+    if key in service.bodies:
+        return HTMLResponse(service.bodies[key], headers=page_headers())
     sections = await asyncio.gather(*(_section(request, section, machine) for section in lesson.sections))
+    answer = await service.in_thread(_made, request, lesson, up, machine, sections)
+    if not any(section.problem for section in sections):  # which may be gone the next time
+        service.bodies[key] = bytes(answer.body)
+    return answer
+
+
+def _made(
+    request: Request, lesson: Lesson, up: str, machine: Mapping[str, str], sections: list[SectionView]
+) -> HTMLResponse:
     place = LESSONS.index(lesson) if lesson in LESSONS else -1
     return page(
         request,
@@ -95,7 +108,6 @@ async def _lesson_page(request: Request, lesson: Lesson, up: str) -> Response:
         later=LESSONS[place + 1] if place + 1 < len(LESSONS) else None,
         earlier=LESSONS[place - 1] if place > 0 else TOUR if place == 0 else None,
         machine=machine,
-        machine_query=urlencode(machine),
         models=[Choice(name, model.name) for name, model in load_models().items()],
         gpus=[Choice(name, gpu.name) for name, gpu in load_gpus().items()],
         names=_names(machine),
