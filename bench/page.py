@@ -98,9 +98,10 @@ FOLLOW = """(slider) => new Promise((resolve) => {
     if (times.words && times.chart) resolve(times);
   }));
   const words = new MutationObserver(() => done("words"));
-  words.observe(card.querySelector(".formulas"), { subtree: true, childList: true, characterData: true, attributes: true });
+  const all = { subtree: true, childList: true, characterData: true, attributes: true };
+  words.observe(card.querySelector(".formulas"), all);
   const chart = new MutationObserver(() => done("chart"));
-  chart.observe(box, { subtree: true, childList: true, attributes: true });
+  chart.observe(box, all);
   setTimeout(() => resolve({ words: times.words ?? 9999, chart: times.chart ?? 9999 }), 2000);
   slider.value = Number(slider.value) + 1;
   slider.dispatchEvent(new Event("input", { bubbles: true }));
