@@ -8,7 +8,7 @@ import re
 import numpy as np
 import pytest
 
-from sim.conformance import record_scenario
+from sim.conformance.vllm import record_scenario
 from sim.engine.record import Kind
 from sim.run import REFUSED, simulate
 from sim.scenario import ScenarioError, scenario_from

@@ -1,6 +1,6 @@
 """Run one scenario through the oracle and through the engine and name the first difference."""
 
-from sim.conformance import record_scenario, replayed_steps
+from sim.conformance.vllm import record_scenario, replayed_steps
 from tests.oracle.vllm_oracle import Sim
 
 MOST_STEPS = 20_000

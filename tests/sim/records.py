@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 from hypothesis import given, settings
 
-from sim.conformance import record_scenario
+from sim.conformance.vllm import record_scenario
 from sim.run import Session
 from sim.scenario import scenario_from
 from tests.conformance.recorded import read_recorded

@@ -1,4 +1,4 @@
-"""Drive the engine as a recorded trace was driven and compare every recorded field of every step.
+"""Recordings of vLLM: drive the engine as a trace was driven, and tell every step of the run in its form.
 
 Below user validation: arrivals by step index, one unit of time a step, idle steps emitted. What is compared is
 rebuilt from the run's record alone (`sim.frame.Replay`), so the record is checked with the engine.
@@ -6,14 +6,12 @@ rebuilt from the run's record alone (`sim.frame.Replay`), so the record is check
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from sim.conformance.verdict import Verdict, short
 from sim.cost import Cost
 from sim.engine.layout import Cache, Config
 from sim.engine.setup import LogSizes, make_state
@@ -23,16 +21,6 @@ from sim.replay import Replay
 from sim.workload.requests import Requests
 
 UNIT_COST = Cost(*([0.0] * len(Cost._fields)))
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """How one trace compared: equal, or the first difference in words."""
-
-    path: str
-    steps: int
-    fields: int
-    difference: str | None
 
 
 def config_from(scenario: dict[str, Any]) -> Config:
@@ -181,32 +169,6 @@ def compare(trace: dict[str, Any], path: str = "") -> Verdict:
                 continue
             fields += 1
             if ours[name] != real:
-                words = f"step {recorded['s']}, {name}: recorded {_short(real)}, ours {_short(ours[name])}"
+                words = f"step {recorded['s']}, {name}: recorded {short(real)}, ours {short(ours[name])}"
                 return Verdict(path, len(steps), fields, words)
     return Verdict(path, len(steps), fields, None)
-
-
-def _short(value: object) -> str:
-    text = json.dumps(value)
-    return text if len(text) < 200 else text[:200] + " …"
-
-
-def read_traces(paths: list[Path]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Traces of files and folders, in order.
-
-    Raises
-    ------
-    ScenarioError
-        If a path does not exist or a file is not a recorded trace of an engine we have.
-    """
-    for path in paths:
-        if not path.exists():
-            raise ScenarioError("path", path, "an existing trace file or folder")
-        for file in sorted(path.rglob("*.json")) if path.is_dir() else [path]:
-            try:
-                trace = json.loads(file.read_bytes())
-            except ValueError:
-                raise ScenarioError("path", file, "a JSON file") from None
-            if not isinstance(trace, dict) or not {"vllm_version", "scenario", "steps"} <= set(trace):
-                raise ScenarioError("path", file, "a recorded trace of vllm") from None
-            yield str(file), trace
