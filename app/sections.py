@@ -125,6 +125,8 @@ class Lesson:
         What is taken for granted: other lessons by their slug, or plain words.
     teacher : tuple of str
         Notes for who teaches it, folded away on the page.
+    cover : str
+        Picture of its first section that the contents show, of `app.pictures.gallery`.
     """
 
     slug: str
@@ -135,6 +137,7 @@ class Lesson:
     sources: tuple[Source, ...]
     before: tuple[str, ...] = ()
     teacher: tuple[str, ...] = ()
+    cover: str = "timeline"
 
     @property
     def path(self) -> str:

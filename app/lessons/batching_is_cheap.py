@@ -82,6 +82,7 @@ LEVERS = Section(
 
 BATCHING_IS_CHEAP = Lesson(
     slug="batching-is-cheap",
+    cover="memory",
     title="Batching is cheap until memory fills",
     aim="Estimate a decode step by hand, say which of three limits ends cheap batching, and what moves it.",
     minutes=6,

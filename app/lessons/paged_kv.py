@@ -80,6 +80,7 @@ NONE_FREE = Section(
 
 PAGED_KV = Lesson(
     slug="paged-kv",
+    cover="kv-map",
     title="Paged KV: virtual memory for attention",
     aim="Read a block table, say what reservations waste, and follow a block from its first holder to its last.",
     minutes=6,

@@ -209,6 +209,10 @@ def test_contents_lead_to_every_lesson(client: TestClient) -> None:
     page = Page(client.get("/lessons/").text)
 
     assert {f"{lesson.slug}/" for lesson in ALL[1:]} <= set(page.links)
+    covers = re.findall(r'src="\.\./(embed/[^"]+)"', client.get("/lessons/").text)
+    assert len(covers) == len(ALL) - 1
+    for cover in covers:
+        assert client.get(f"/{cover.replace('&amp;', '&')}").headers["Content-Type"] == "image/svg+xml"
 
 
 def test_lab_link_of_a_stage_opens_the_same_scenario_at_the_same_time(client: TestClient) -> None:
