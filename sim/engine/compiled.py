@@ -21,11 +21,11 @@ IS_COMPILED: bool = not numba.config.DISABLE_JIT
 
 
 def source_hash() -> str:
-    """Hash of the sources that the compiled engine depends on: sim/engine and sim/cost."""
+    """Hash of the sources that the compiled engines depend on: sim/engine with its folders, and sim/cost."""
     here = Path(__file__).parent
     digest = hashlib.sha256(numba.__version__.encode())
-    for path in [*sorted(here.glob("*.py")), here.parent / "cost.py"]:
-        digest.update(path.name.encode() + path.read_bytes())
+    for path in [*sorted(here.rglob("*.py")), here.parent / "cost.py"]:
+        digest.update(path.relative_to(here.parent).as_posix().encode() + path.read_bytes())
     return digest.hexdigest()[:16]
 
 

@@ -25,7 +25,7 @@ from tests.sim.axes import AXES, BASE
 from tests.sim.records import CASES, RANDOM_RUNS, assert_equal_bytes, random_settings, run_columns
 
 ROOT = Path(__file__).parents[2]
-PARTS = [*sorted((ROOT / "sim" / "engine").glob("*.py")), ROOT / "sim" / "cost.py"]
+PARTS = [*sorted((ROOT / "sim" / "engine").rglob("*.py")), ROOT / "sim" / "cost.py"]
 
 
 @pytest.fixture(scope="session")
@@ -153,7 +153,7 @@ def copied_sources(folder):
     return folder / "sim" / "engine" / "compiled.py"
 
 
-@pytest.mark.parametrize("path", PARTS, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", PARTS, ids=lambda path: path.relative_to(ROOT / "sim").as_posix())
 def test_cache_folder_is_another_when_a_source_changes(path, tmp_path, monkeypatch):
     monkeypatch.setattr(compiled, "__file__", str(copied_sources(tmp_path)))
     before = compiled.source_hash()
