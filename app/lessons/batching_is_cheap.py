@@ -17,7 +17,7 @@ FORMULA = Section(
     "formula",
     "The formula, checked",
     "load=burst&num_requests=64&prompt_tokens=2048&prompt_dist=fixed&output_tokens=32&output_dist=fixed"
-    "&max_num_seqs=1024&prefix_cache=off&t=0",
+    "&max_num_seqs=256&prefix_cache=off&t=0",
     ("batch-curve",),
     batch=(1, 2048),
     labels=SERVER,
@@ -27,7 +27,7 @@ FORMULA = Section(
 KV_MEMORY = Section(
     "kv-memory",
     "Limit 1: KV memory",
-    f"{CHAT}&t=12",
+    f"{CHAT}&t=40",
     ("memory", "timeline"),
     (
         Slider("concurrency", "Users", ("16", "24", "32", "48", "64")),
@@ -73,7 +73,7 @@ LEVERS = Section(
     "levers",
     "Which lever moves which limit",
     "load=burst&num_requests=16&prompt_tokens=3400&prompt_dist=fixed&output_tokens=400&output_dist=fixed"
-    "&max_num_seqs=1024&prefix_cache=off&model=llama-3.1-8b&b.model=llama-2-7b&t=0",
+    "&max_num_seqs=256&prefix_cache=off&model=llama-3.1-8b&b.model=llama-2-7b&t=0",
     ("batch-curve",),
     (Switch("fp8", "KV cache in FP8", "kv_cache_dtype=fp8", ""),),
     batch=(8, 4096),

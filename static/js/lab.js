@@ -194,8 +194,7 @@ class Lab {
 
   /** @param {string} run */
   focused(run) {
-    this.stage.state.run = run;
-    this.stage.playhead.seek(this.stage.at);
+    this.stage.focus(run);
     this.settled();
   }
 

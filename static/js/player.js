@@ -111,8 +111,7 @@ export class Player {
 
   /** @param {string} run */
   focused(run) {
-    this.stage.state.run = run;
-    this.stage.playhead.seek(this.stage.at);
+    this.stage.focus(run);
     this.settled();
   }
 

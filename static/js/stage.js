@@ -195,6 +195,16 @@ export class Stage extends EventTarget {
   }
 
   /**
+   * Another run is looked at.
+   * @param {string} run
+   */
+  focus(run) {
+    this.state.run = run;
+    this.playhead.seek(this.at);
+    this.each("costs");
+  }
+
+  /**
    * The user goes to another time [us].
    * @param {number} us
    */

@@ -136,9 +136,11 @@ def see_levers(section: Locator) -> None:
     section.get_by_role("switch").check()
     assert_done(section, "fp8")
     choose(section, 16, 2048)
+    assert_done(section, "fp8")  # the one or the other, to compare them
+    section.get_by_role("switch").uncheck()
     assert_done(section, "fp8", "context")
     for run in "ab":
-        formulas = formulas_of("levers", run, kv_cache_dtype="fp8")
+        formulas = formulas_of("levers", run)
         assert_reads(section, f"batch-curve.{run}.at_memory", "count", formulas.limits(2048).memory)
         assert_reads(section, f"batch-curve.{run}.step_ms / 1000", "ms", formulas.step_s(16, 2048))
 
