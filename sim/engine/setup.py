@@ -113,7 +113,7 @@ def content_ids(requests: Requests, block_size: int, longest: int) -> Contents:
     return Contents(starts[roots:-1], ids, int(is_own.sum()))
 
 
-def _children(after: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+def children(after: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """First follower of each request, and next follower of the same one."""
     child = np.full(len(after), -1, np.int32)
     sibling = np.full(len(after), -1, np.int32)
@@ -124,7 +124,7 @@ def _children(after: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.i
 
 
 def _make_requests(config: Config, requests: Requests, offsets: NDArray[np.int64], refused: NDArray[np.bool_]) -> Rows:
-    child, sibling = _children(requests.after)
+    child, sibling = children(requests.after)
     target = np.minimum(_total_tokens(requests), np.iinfo(np.int32).max)
     nan = float("nan")
     return make_rows(
