@@ -159,7 +159,7 @@ def next_arrival_s(state: State) -> float:
 
 
 @part
-def _pop_next(state: State, time_s: float) -> int:
+def pop_next(state: State, time_s: float) -> int:
     """Take the next arrival; of two at the same time the one with the smaller number."""
     config = state.config
     count = state.count
@@ -185,7 +185,7 @@ def receive(state: State) -> None:
         time_s = next_arrival_s(state)
         if time_s > count.now_s:
             return
-        index = _pop_next(state, time_s)
+        index = pop_next(state, time_s)
         request = state.requests[index]
         if request.status == _REFUSED:
             emit(state, _REJECT, index, 2, 0)
