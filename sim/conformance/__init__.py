@@ -10,12 +10,13 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from sim.conformance import llama_server, tensorrt_llm, vllm
+from sim.conformance import llama_server, sglang, tensorrt_llm, vllm
 from sim.conformance.verdict import Verdict
 from sim.errors import ScenarioError
 
 ENGINES: Mapping[str, tuple[frozenset[str], Callable[[dict[str, Any], str], Verdict]]] = {
     "vllm": (frozenset({"vllm_version", "scenario", "steps"}), vllm.compare),
+    "sglang": (frozenset({"sglang_version", "scenario", "steps"}), sglang.compare),
     "tensorrt_llm": (frozenset({"n_pauses", "scenario", "steps"}), tensorrt_llm.compare),
     "llama_server": (frozenset({"startup", "events", "steps"}), llama_server.compare),
 }

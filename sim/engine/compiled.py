@@ -70,14 +70,23 @@ def _widened(kind: numba.types.Type) -> numba.types.Type:
     return numba.types.int64 if is_int else numba.types.unliteral(kind)
 
 
-def part(function: F) -> F:
-    """Mark a function that the engine calls: compiled into its caller, for one signature."""
+def _compiled_once(function: F, **options: Any) -> F:
     if not IS_COMPILED:
         return function
-    dispatcher = numba.njit(**_OPTIONS, **_PART)(function)
+    dispatcher = numba.njit(**_OPTIONS, **options)(function)
     resolve = dispatcher.get_call_template
     dispatcher.get_call_template = lambda args, kws: resolve(tuple(_widened(a) for a in args), kws)
     return dispatcher
+
+
+def part(function: F) -> F:
+    """Mark a function that the engine calls: compiled into its caller, for one signature."""
+    return _compiled_once(function, **_PART)
+
+
+def routine(function: F) -> F:
+    """Mark a part with several callers and much in it: called, since copies of it would take long to compile."""
+    return _compiled_once(function, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 
 
 def leaf(function: F) -> F:

@@ -38,6 +38,10 @@ class Kind(IntEnum):
     GAP = 18  # seconds: time since the request's last token, where that was not the last step's end
     VACATE = 19  # fork to continuous batching: a finished row gives its slot back before the step; a: as FINISH
     FORK = 20  # from this step on the changed settings hold
+    RUNNING = 21  # sglang: a: ids that list the running batch, in its order
+    WAITING = 22  # sglang: a: ids that list the waiting line after it was sorted
+    ABORT = 23  # sglang: a running request is ended with an error, because it does not fit alone
+    RIDE = 24  # sglang: a running request decodes in a mixed step; b: tokens computed before
 
 
 class Why(IntEnum):
