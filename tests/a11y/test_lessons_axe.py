@@ -5,6 +5,7 @@ from playwright.sync_api import Page, expect
 
 from app.lessons import ALL
 from tests.a11y.test_lab_axe import violations
+from tests.rows import some_always
 
 pytestmark = pytest.mark.browser
 
@@ -13,7 +14,7 @@ PAGES = {lesson.path: [section.name for section in lesson.sections if section.qu
 }
 
 
-@pytest.mark.parametrize("path", PAGES)
+@pytest.mark.parametrize("path", some_always(PAGES, every=3))
 def test_page_has_no_axe_violation_in_light_and_dark_and_fits_a_narrow_phone(page: Page, path: str) -> None:
     page.emulate_media(color_scheme="light", reduced_motion="reduce")
     page.goto(f"/{path}")

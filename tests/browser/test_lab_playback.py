@@ -113,13 +113,16 @@ def test_stepping_works_without_scripts(browser: Browser, server: str) -> None:
     page.goto(LAB)
     first = page.locator("#frame").inner_text()
     page.locator("[data-step=forward]").click()
+    page.wait_for_load_state()
     second = page.locator("#frame").inner_text()
     assert second != first
     expect(page.locator("#lanes img.picture")).to_have_js_property("complete", True)
     assert page.request.get(str(page.locator("#lanes img.picture").get_attribute("src"))).ok
     expect(page.locator("[data-value=a]").first).not_to_be_empty()
     page.locator("[data-step=forward]").click()
+    page.wait_for_load_state()
     page.locator("[data-step=back]").click()
+    page.wait_for_load_state()
     assert page.locator("#frame").inner_text() == second
     context.close()
 

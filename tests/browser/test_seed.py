@@ -36,7 +36,7 @@ def test_lab_draws_what_the_table_names(page: Page, path: str) -> None:
         assert_drawn(page, f'[data-figure="{figure}"]')
 
 
-@pytest.mark.parametrize("path", sorted(path for path in PAGES if not path.startswith("lab/")))
+@pytest.mark.parametrize("path", some_always(sorted(path for path in PAGES if not path.startswith("lab/")), every=4))
 def test_lesson_draws_what_the_table_names(page: Page, path: str) -> None:
     page.goto(f"/{path}")
     for section, figure in PAGES[path]:
