@@ -23,6 +23,7 @@ from sim.engine.llama_server.layout import (
 )
 from sim.engine.llama_server.record import CALL, EVENTS_PER_SLOT, UBATCH
 from sim.engine.record import EVENT, STEP
+from sim.engine.setup import children
 
 MOST_LOG_STEPS = 1 << 19 if IS_COMPILED else 1 << 12
 MORE_COPIES = 64  # the defect may save a sequence before it has ended
@@ -88,17 +89,8 @@ def log_sizes(config: Config, tasks: Tasks) -> LogSizes:
     return LogSizes(steps + 1, least.events + 2 * steps, least.ubatches + 2 * steps)
 
 
-def _children(after: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    child = np.full(len(after), -1, np.int32)
-    sibling = np.full(len(after), -1, np.int32)
-    for index in np.flatnonzero(after >= 0)[::-1]:
-        sibling[index] = child[after[index]]
-        child[after[index]] = index
-    return child, sibling
-
-
 def _make_requests(tasks: Tasks) -> Rows:
-    child, sibling = _children(tasks.after)
+    child, sibling = children(tasks.after)
     lengths = tasks.prompt_tokens.astype(np.int64) + tasks.n_predict
     nan = float("nan")
     return make_rows(

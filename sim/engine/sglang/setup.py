@@ -11,7 +11,7 @@ from sim.cost import Cost
 from sim.engine.compiled import IS_COMPILED
 from sim.engine.layout import Rows, Status, make_ints, make_log, make_row, make_rows
 from sim.engine.record import EVENT
-from sim.engine.setup import LogSizes
+from sim.engine.setup import LogSizes, children
 from sim.engine.sglang.layout import (
     COUNT,
     ENDLESS,
@@ -73,14 +73,6 @@ def clipped_max_new(config: Config, requests: Requests) -> NDArray[np.int64]:
     return np.minimum(clipped, config.max_total_tokens - pages - config.page_size - 1).clip(0)
 
 
-def _children(after: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    child, sibling = np.full(len(after), -1, np.int32), np.full(len(after), -1, np.int32)
-    for index in np.flatnonzero(after >= 0)[::-1]:
-        sibling[index] = child[after[index]]
-        child[after[index]] = index
-    return child, sibling
-
-
 def _make_texts(requests: Requests, stops: NDArray[np.int64]) -> Rows:
     """Texts with the one all their parents end in, and how many those are."""
     roots = len(requests.root_tokens)
@@ -97,7 +89,7 @@ def _make_texts(requests: Requests, stops: NDArray[np.int64]) -> Rows:
 
 
 def _make_requests(requests: Requests, refused: NDArray[np.bool_], **columns: Any) -> Rows:
-    child, sibling = _children(requests.after)
+    child, sibling = children(requests.after)
     nan = float("nan")
     return make_rows(
         REQUEST,
